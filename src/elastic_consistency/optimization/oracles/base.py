@@ -1,0 +1,79 @@
+"""The interface of an oracle: a problem, its stochastic gradients and its known constants."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, final
+
+Array = Any
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Constants:
+    """What is known of an oracle on a ball around its minimiser (or its start).
+
+    Attributes:
+        smoothness: L, Lipschitz constant of the gradient.
+        strong_convexity: c >= 0; 0 when there is none.
+        variance: sigma^2, largest E||G - grad f||^2 on the ball.
+        second_moment: M^2, largest E||G||^2 on the ball.
+        infimum: f*, None where it is unknown.
+        radius: Radius of the ball; infinity where the constants hold everywhere.
+        estimated: Names of the fields that are estimates, not proofs.
+    """
+
+    smoothness: float
+    strong_convexity: float
+    variance: float
+    second_moment: float
+    infimum: float | None
+    radius: float
+    estimated: frozenset[str] = frozenset()
+
+
+class AbstractOracle(ABC):
+    """A problem min f(x), x in R^d. A frozen dataclass; it holds data but no randomness.
+
+    A stochastic gradient is a function of the view and of `draws_per_job` uniforms, which the
+    executor looks up by seed and job: the job number fixes the sample.
+    """
+
+    @property
+    @abstractmethod
+    def dimension(self) -> int:
+        """d, number of parameters."""
+
+    @property
+    @abstractmethod
+    def draws_per_job(self) -> int:
+        """Uniforms that one stochastic gradient consumes; 0 when it is deterministic."""
+
+    @abstractmethod
+    def start(self) -> Array:
+        """(d,) float64 starting point x_0."""
+
+    @abstractmethod
+    def gradient(self, view: Array, draws: Array, worker: int) -> Array:
+        """(R, d) stochastic gradients, one a replicate.
+
+        Args:
+            view: (R, d) points.
+            draws: (R, draws_per_job) uniforms in (0, 1), a NumPy array for every backend.
+            worker: Worker that computes; matters when data differ between workers.
+        """
+
+    @abstractmethod
+    def mean_gradient(self, x: Array) -> Array:
+        """(R, d) gradients of f at (R, d) points."""
+
+    @abstractmethod
+    def loss(self, x: Array) -> Array:
+        """(R,) values of f at (R, d) points."""
+
+    @abstractmethod
+    def minimiser(self) -> Array | None:
+        """(d,) the minimiser x*, or None where there is none or it is unknown."""
+
+    @abstractmethod
+    def constants(self, radius: float = float("inf")) -> Constants:
+        """Constants on the ball of `radius` around the minimiser (else around the start)."""
