@@ -20,6 +20,8 @@ class Constants:
         infimum: f*, None where it is unknown.
         radius: Radius of the ball; infinity where the constants hold everywhere.
         estimated: Names of the fields that are estimates, not proofs.
+        heterogeneity: zeta^2, largest mean over workers of ||grad f_i - grad f||^2 on the
+            ball; 0 when all workers draw from the same data.
     """
 
     smoothness: float
@@ -29,6 +31,7 @@ class Constants:
     infimum: float | None
     radius: float
     estimated: frozenset[str] = frozenset()
+    heterogeneity: float = 0.0
 
 
 class AbstractOracle(ABC):

@@ -17,10 +17,13 @@ class AbstractRule(ABC):
         needs_view: encode() reads `view` or `latest`, so the executor must keep them alive.
         additive: step(step(x, a), b) == step(x, a + b), so that updates may be applied in
             any grouping.
+        constant_step: Every gradient enters the auxiliary sequence with the same weight, as
+            the theorems for a constant step size demand.
     """
 
     needs_view: ClassVar[bool] = False
     additive: ClassVar[bool] = False
+    constant_step: ClassVar[bool] = True
 
     @property
     @abstractmethod

@@ -1,0 +1,85 @@
+"""A quadratic with a given spectrum, on which every constant is exact."""
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from elastic_consistency._checks import check
+from elastic_consistency.optimization.arrays import like, squared_norms
+from elastic_consistency.optimization.oracles.base import AbstractOracle, Constants
+from elastic_consistency.optimization.oracles.gaussian_noise import gaussian_noise
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Quadratic(AbstractOracle):
+    """f(x) = 1/2 sum_i spectrum_i (x_i - optimum_i)^2, with additive Gaussian noise.
+
+    Exact: L and c are the ends of the spectrum, sigma^2 = variance, f* = 0, and
+    M^2(r) = L^2 r^2 + variance, since ||spectrum * (x - x*)|| <= L r with equality along the
+    steepest axis.
+
+    Attributes:
+        spectrum: (d,) float64 eigenvalues of the Hessian, >= 0.
+        variance: sigma^2 >= 0 of the noise of one gradient; 0 makes it deterministic.
+        optimum: (d,) the minimiser x*; the origin when None.
+        initial: (d,) the start x_0; ones when None.
+    """
+
+    spectrum: np.ndarray
+    variance: float = 0.0
+    optimum: np.ndarray | None = None
+    initial: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        spectrum = self.spectrum
+        check(spectrum.ndim == 1 and spectrum.size > 0, self, "spectrum", "a (d,) array, d >= 1")
+        finite = bool(np.isfinite(spectrum).all() and (spectrum >= 0).all())
+        check(finite, self, "spectrum", "an array of finite numbers >= 0")
+        check(0 <= self.variance < np.inf, self, "variance", "a finite number >= 0")
+        for field in ("optimum", "initial"):
+            point = getattr(self, field)
+            fits = point is None or point.shape == spectrum.shape
+            check(fits, self, field, f"None or an array of shape {spectrum.shape}")
+
+    @property
+    def dimension(self):
+        return self.spectrum.size
+
+    @property
+    def draws_per_job(self):
+        return self.dimension if self.variance else 0
+
+    def start(self):
+        return np.ones(self.dimension) if self.initial is None else self.initial.copy()
+
+    def gradient(self, view, draws, worker):
+        if self.variance:
+            return self.mean_gradient(view) + gaussian_noise(draws, self.variance, view)
+        return self.mean_gradient(view)
+
+    def mean_gradient(self, x):
+        return like(x, self.spectrum) * self._offset(x)
+
+    def loss(self, x):
+        return squared_norms(self._offset(x) * like(x, np.sqrt(self.spectrum / 2)))
+
+    def minimiser(self):
+        return np.zeros(self.dimension) if self.optimum is None else self.optimum.copy()
+
+    def constants(self, radius=float("inf")):
+        smoothness = float(self.spectrum.max())
+        return Constants(
+            smoothness=smoothness,
+            strong_convexity=float(self.spectrum.min()),
+            variance=self.variance,
+            second_moment=(smoothness * radius) ** 2 + self.variance
+            if smoothness
+            else self.variance,
+            infimum=0.0,
+            radius=radius,
+        )
+
+    def _offset(self, x):
+        return x if self.optimum is None else x - like(x, self.optimum)
