@@ -2,6 +2,8 @@
 
 from typing import final
 
+import numpy as np
+
 
 @final
 class ScheduleError(ValueError):
@@ -17,3 +19,29 @@ class ScheduleError(ValueError):
         super().__init__(f"Schedule breaks the rule '{rule}'{where}: {message}")
         self.rule = rule
         self.row = row
+
+
+def refuse(rule: str, bad: np.ndarray, rows: np.ndarray, message: str) -> None:
+    """Raise ScheduleError at the first true entry of `bad`.
+
+    Args:
+        rule: Short name of the rule.
+        bad: (K,) bool.
+        rows: (K,) row number of each entry, -1 where no single row is to blame.
+        message: What must be true.
+    """
+    if bad.any():
+        raise ScheduleError(rule, message, row=int(rows[np.argmax(bad)]))
+
+
+def nowhere(count: int) -> np.ndarray:
+    """(count,) row numbers of entries for which no single row is to blame."""
+    return np.broadcast_to(np.int64(-1), count)
+
+
+def repeated(keys: np.ndarray) -> np.ndarray:
+    """(K,) bool, true at every entry that stood earlier in `keys` already."""
+    order = np.argsort(keys, kind="stable")
+    same = np.zeros(len(keys), bool)
+    same[order[1:]] = keys[order[1:]] == keys[order[:-1]]
+    return same

@@ -152,9 +152,7 @@ class Recorder:
         host = self._context[1][replica]
         self._row(Op.MIX, host, ABSENT, message, replica, WHOLE_MODEL, weight, keep)
 
-    def drop(
-        self, *, job: int = ABSENT, message: int = ABSENT, share: float = _IN_FLIGHT
-    ) -> None:
+    def drop(self, *, job: int = ABSENT, message: int = ABSENT, share: float = _IN_FLIGHT) -> None:
         """DROP: end of life; a job's `share` in the auxiliary sequence is settled here."""
         actor = ABSENT
         if job >= 0:
@@ -179,9 +177,7 @@ class Recorder:
     def finish(self) -> Schedule:
         """The schedule recorded so far; what was not dropped is declared in flight."""
         table = np.frombuffer(self._rows, np.float64).reshape(-1, len(_DTYPES))
-        columns = (
-            table[:, k].astype(dtype) for k, dtype in enumerate(_DTYPES.values())
-        )
+        columns = (table[:, k].astype(dtype) for k, dtype in enumerate(_DTYPES.values()))
         jobs = Jobs(
             np.array(self._worker, np.int32),
             np.array(self._round, np.int64),

@@ -220,9 +220,7 @@ class Schedule:
             "block_sizes": list(meta.block_sizes),
             "seed": meta.seed,
             "decisions": [[d.time, d.question, list(d.operands), d.answer] for d in meta.decisions],
-            "annotations": [
-                [a.row, a.time, a.kind, a.worker, a.detail] for a in meta.annotations
-            ],
+            "annotations": [[a.row, a.time, a.kind, a.worker, a.detail] for a in meta.annotations],
         }
         return text | {"provenance": meta.provenance} if provenance else text
 

@@ -1,0 +1,170 @@
+"""Invariants of jobs: read, differentiated, encoded, used, dropped, in this order."""
+
+import numpy as np
+
+from elastic_consistency.schedule.errors import nowhere, refuse, repeated
+from elastic_consistency.schedule.ops import ABSENT, Op
+from elastic_consistency.schedule.table import Schedule
+
+_USES = (Op.ADD, Op.PUT)
+_TOLERANCE = 1e-12
+
+
+def check_jobs(schedule: Schedule) -> None:
+    """Raise ScheduleError unless every job lives as it must."""
+    lives = _Lives(schedule)
+    lives.check_order()
+    lives.check_blocks()
+    lives.check_uses()
+    lives.check_end()
+    check_net_weights(schedule)
+    check_one_at_a_time(schedule)
+    check_crashes(schedule)
+
+
+class _Lives:
+    """First and last rows of each operation by job."""
+
+    def __init__(self, schedule: Schedule) -> None:
+        self.schedule = schedule
+        self.table = schedule.rows
+        self.n_jobs = len(schedule.jobs)
+        self.read = self._span(Op.READ)
+        self.gradient = self._span(Op.GRADIENT)
+        self.encode = self._span(Op.ENCODE)
+        self.drop = self._span(Op.DROP)
+
+    def _rows(self, *ops: Op) -> np.ndarray:
+        return np.flatnonzero(np.isin(self.table.op, ops) & (self.table.job != ABSENT))
+
+    def _span(self, *ops: Op) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Number of rows, first row and last row by job; -1 for none."""
+        rows = self._rows(*ops)
+        job = self.table.job[rows]
+        count = np.bincount(job, minlength=self.n_jobs)
+        first, last = np.full(self.n_jobs, -1), np.full(self.n_jobs, -1)
+        last[job] = rows
+        first[job[::-1]] = rows[::-1]
+        return count, first, last
+
+    def check_order(self) -> None:
+        """READ+, then at once GRADIENT, then everything else; the worker is the job's own."""
+        table, jobs = self.table, self.schedule.jobs
+        own = np.flatnonzero(np.isin(table.op, (Op.READ, Op.GRADIENT, Op.ENCODE)))
+        stranger = jobs.worker[table.job[own]] != table.worker[own]
+        refuse("job worker", stranger, own, "the worker must be the one of the job")
+        refuse("job read", self.read[0] == 0, nowhere(self.n_jobs), "every job needs a READ")
+        count, first, last = self.gradient
+        refuse("job gradient", count > 1, last, "a job has one GRADIENT")
+        late = (count == 1) & (first != self.read[2] + 1)
+        refuse("job gradient", late, first, "GRADIENT must follow the job's last READ at once")
+        count, first, _ = self._span(Op.ENCODE, *_USES)
+        early = (count > 0) & ((self.gradient[0] == 0) | (first < self.gradient[1]))
+        refuse("job order", early, first, "a job is used only after its GRADIENT")
+
+    def check_blocks(self) -> None:
+        """All blocks are read once; the declared ones are encoded at most once."""
+        blocks = self.schedule.metadata.n_blocks
+        declared = self.schedule.jobs.block
+        for op, whole in ((Op.READ, np.full(self.n_jobs, ABSENT)), (Op.ENCODE, declared)):
+            rows = self._rows(op)
+            job, block = self.table.job[rows], self.table.block[rows]
+            foreign = (whole[job] != ABSENT) & (block != ABSENT) & (block != whole[job])
+            refuse("job block", foreign, rows, f"{op.name} of a block that the job does not own")
+            covered = np.where((block == ABSENT) & (whole[job] == ABSENT), blocks, 1)
+            total = np.bincount(job, covered, minlength=self.n_jobs)
+            twice = repeated(job * (blocks + 1) + block + 1) | (total[job] > blocks)
+            refuse(f"{op.name} once", twice, rows, f"{op.name} covers each block at most once")
+            if op is Op.READ:
+                partial = total[job] < blocks
+                refuse("READ all", partial, rows, "READ must cover every block")
+
+    def check_uses(self) -> None:
+        """A block is encoded before it is used."""
+        table, blocks = self.table, self.schedule.metadata.n_blocks
+        encodes, uses = self._rows(Op.ENCODE), self._rows(*_USES)
+        declared = self.schedule.jobs.block
+        when = np.full((self.n_jobs, blocks), len(table))
+        job = table.job[encodes]
+        block = np.where(table.block[encodes] == ABSENT, declared[job], table.block[encodes])
+        whole = block == ABSENT
+        when[job[whole], :] = encodes[whole, None]
+        when[job[~whole], block[~whole]] = encodes[~whole]
+        job = table.job[uses]
+        block = np.where(table.block[uses] == ABSENT, declared[job], table.block[uses])
+        needed = np.where(block == ABSENT, when[job].max(axis=1), when[job, np.maximum(block, 0)])
+        refuse("encode first", needed > uses, uses, "a block is used only after its ENCODE")
+
+    def check_end(self) -> None:
+        """DROP comes last and once, or the job is declared in flight; shares are settled."""
+        share = self.schedule.jobs.share
+        in_flight = np.isnan(share)
+        count, first, last = self.drop
+        refuse("job drop", count > 1, last, "a job is dropped once")
+        open_ended = (count == 0) & ~in_flight
+        refuse(
+            "job alive",
+            open_ended,
+            nowhere(self.n_jobs),
+            "a job at the end must be declared in flight",
+        )
+        unsettled = (count == 1) & in_flight
+        refuse("job share", unsettled, first, "DROP of a job settles its share")
+        refuse("job share", np.isinf(share), nowhere(self.n_jobs), "a share must be finite")
+        _, _, latest = self._span(Op.READ, Op.GRADIENT, Op.ENCODE, *_USES)
+        refuse("job drop", (count == 1) & (latest > first), latest, "a dropped job is never used")
+        used, _, _ = self._span(*_USES)
+        unused = (count == 1) & (share != 0) & (used == 0)
+        refuse("job share", unused, first, "a job that nobody used has share 0")
+
+
+def check_net_weights(schedule: Schedule) -> None:
+    """The net ADD weight of a job at a replica is equal over the job's blocks."""
+    table, blocks = schedule.rows, schedule.metadata.n_blocks
+    rows = np.flatnonzero((table.op == Op.ADD) & (table.job != ABSENT))
+    if blocks == 1 or not len(rows):
+        return
+    pair = table.job[rows] * len(schedule.metadata.hosts) + table.replica[rows]
+    _, pair = np.unique(pair, return_inverse=True)
+    block = table.block[rows]
+    whole = block == ABSENT
+    net = np.zeros((pair.max() + 1, blocks))
+    np.add.at(net, (pair[~whole], block[~whole]), table.weight[rows[~whole]])
+    np.add.at(net, pair[whole], table.weight[rows[whole], None])
+    declared = schedule.jobs.block[table.job[rows]]
+    uneven = (np.ptp(net, axis=1)[pair] > _TOLERANCE) & (declared == ABSENT)
+    refuse("net weight", uneven, rows, "net ADD weight must be equal over a job's blocks")
+
+
+def check_one_at_a_time(schedule: Schedule) -> None:
+    """A job begins after its first READ and ends at its last ENCODE; a worker has one at a time."""
+    table, jobs = schedule.rows, schedule.jobs
+    lives = _Lives(schedule)
+    start = table.time[lives.read[1]]
+    encoded = lives.encode[0] > 0
+    refuse("begin", encoded & ~(jobs.begin >= start), lives.encode[1], "begin must follow READ")
+    early = encoded & (table.time[lives.encode[1]] < jobs.begin)
+    refuse("begin", early, lives.encode[1], "ENCODE must not come before begin")
+    dropped = np.where(lives.drop[0] > 0, table.time[lives.drop[1]], np.inf)
+    end = np.where(encoded, table.time[lives.encode[2]], dropped)
+    for row in np.flatnonzero(table.op == Op.CRASH):
+        lost = (jobs.worker == table.worker[row]) & (jobs.begin <= table.time[row])
+        end[lost] = np.minimum(end[lost], table.time[row])
+    began = np.flatnonzero(~np.isnan(jobs.begin))
+    order = began[np.lexsort((end[began], jobs.begin[began], jobs.worker[began]))]
+    after, before = order[1:], order[:-1]
+    overlap = (jobs.worker[after] == jobs.worker[before]) & (jobs.begin[after] < end[before])
+    refuse("one at a time", overlap, lives.read[1][after], "a worker computes one job at a time")
+
+
+def check_crashes(schedule: Schedule) -> None:
+    """A crashed worker reads, differentiates and encodes nothing until it restarts."""
+    table = schedule.rows
+    restarts = [(a.row, a.worker) for a in schedule.metadata.annotations if a.kind == "restart"]
+    active = np.isin(table.op, (Op.READ, Op.GRADIENT, Op.ENCODE))
+    for row in np.flatnonzero(table.op == Op.CRASH):
+        worker = table.worker[row]
+        back = min((r for r, w in restarts if w == worker and r > row), default=len(table))
+        dead = np.arange(row + 1, back)
+        zombie = active[dead] & (table.worker[dead] == worker)
+        refuse("crash", zombie, dead, f"worker {worker} has crashed and not restarted")
