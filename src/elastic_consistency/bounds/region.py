@@ -31,13 +31,26 @@ class Region:
 
         False means "not shown", not "false".
         """
-        return _nonnegative(self.parametrised(sp.sympify(expression)))
+        return _nonnegative(
+            self.parametrised(self._without_symbolic_powers(sp.sympify(expression)))
+        )
 
     def proves_positive(self, expression: sp.Expr) -> bool:
         """Return whether `expression` > 0 is shown on the region."""
-        numerator, denominator = _quotient(self.parametrised(sp.sympify(expression)))
+        parametrised = self.parametrised(self._without_symbolic_powers(sp.sympify(expression)))
+        numerator, denominator = _quotient(parametrised)
         shown = _nonnegative(numerator / denominator)
         return shown and not sp.expand(numerator) == 0 and _never_zero(numerator)
+
+    def _without_symbolic_powers(self, expression: sp.Expr) -> sp.Expr:
+        """Replace q**T, for q >= 0 on the region, by a variable >= 0."""
+        powers = [p for p in expression.atoms(sp.Pow) if not p.exp.is_number]
+        named = {
+            power: sp.Symbol(f"power_{position}", nonnegative=True)
+            for position, power in enumerate(sorted(powers, key=str))
+            if self.proves_nonnegative(power.base)
+        }
+        return expression.subs(named)
 
     def parametrised(self, expression: sp.Expr) -> sp.Expr:
         """Return `expression` in variables that run through [0, oo) without constraint."""
@@ -124,7 +137,7 @@ def _sign(expression: sp.Expr) -> int | None:
     if not expanded.free_symbols:
         return int(sp.sign(expanded))
     gens = sorted(expanded.free_symbols, key=lambda symbol: symbol.name)
-    if not expanded.is_polynomial(*gens):
+    if not all(symbol.is_nonnegative for symbol in gens) or not expanded.is_polynomial(*gens):
         return None
     whole = _coefficient_sign(sp.Poly(expanded, *gens))
     return whole if whole is not None else _factored_sign(expanded, gens)

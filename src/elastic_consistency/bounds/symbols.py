@@ -27,9 +27,7 @@ class Dimension:
 
     def times(self, other: "Dimension") -> "Dimension":
         """Return the dimension of a product."""
-        return Dimension(
-            self.length + other.length, self.loss + other.loss, self.time + other.time
-        )
+        return Dimension(self.length + other.length, self.loss + other.loss, self.time + other.time)
 
     def power(self, exponent: sp.Expr) -> "Dimension":
         """Return the dimension of a power."""
@@ -143,9 +141,13 @@ _TABLE = (
     SymbolInfo(w_min, NUMBER, "smallest fraction of nodes in a step", sp.Rational(1, 2)),
     SymbolInfo(theta, NUMBER, "Young parameter of the sharp family", sp.Rational(1, 10)),
     SymbolInfo(beta, NUMBER, "threshold of the norm-bounded scheduler", sp.Rational(4, 5)),
-    SymbolInfo(gamma, NUMBER, "contraction of a codec: |Q(w)-w|^2 <= gamma |w|^2", sp.Rational(9, 10)),
+    SymbolInfo(
+        gamma, NUMBER, "contraction of a codec: |Q(w)-w|^2 <= gamma |w|^2", sp.Rational(9, 10)
+    ),
     SymbolInfo(mu, NUMBER, "momentum", sp.Rational(9, 10)),
-    SymbolInfo(rho, NUMBER, "second largest singular value of the mixing matrix", sp.Rational(4, 5)),
+    SymbolInfo(
+        rho, NUMBER, "second largest singular value of the mixing matrix", sp.Rational(4, 5)
+    ),
     SymbolInfo(k, NUMBER, "binary logarithm of the number of nodes", sp.Integer(3)),
     SymbolInfo(H, NUMBER, "local steps between two averagings", sp.Integer(5)),
     SymbolInfo(h, NUMBER, "hops of a message", sp.Integer(1)),

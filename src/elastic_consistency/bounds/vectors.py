@@ -68,6 +68,9 @@ def vector(name: str) -> Vector:
     return Vector(MappingProxyType({name: sp.S.One}))
 
 
+ORIGIN = Vector(MappingProxyType({}))
+
+
 def inner(left: Vector, right: Vector) -> sp.Expr:
     """Return E<left, right> as a linear form in atoms."""
     return sp.Add(
