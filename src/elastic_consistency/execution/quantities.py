@@ -9,6 +9,7 @@ class Quantity(Enum):
     GAP = "gap"  # the elastic constant B: sup over steps of ||x - v|| / step size
     MEAN_SQUARED_GRADIENT = "mean_squared_gradient"
     SQUARED_DISTANCE = "squared_distance"
+    LOSS = "loss"
     SUBOPTIMALITY = "suboptimality"
     STALENESS = "staleness"
     CONTRACTION = "contraction"

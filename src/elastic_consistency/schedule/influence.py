@@ -48,7 +48,7 @@ class Influence:
 
 
 def largest_gap(difference: np.ndarray) -> float:
-    """sup over views of ||x - v|| / step size when every gradient has norm at most 1.
+    """Largest ||x - v|| / step size over all views when every gradient has norm at most 1.
 
     Exact with one block (aligned gradients attain it); with more blocks an upper bound, since
     a gradient of norm 1 is counted once with its largest coefficient.
@@ -57,7 +57,7 @@ def largest_gap(difference: np.ndarray) -> float:
 
 
 def noise_gap(difference: np.ndarray) -> float:
-    """sup over views of ||x - v||_L2 / step size for independent noise of unit variance.
+    """Largest ||x - v||_L2 / step size over all views for independent noise of unit variance.
 
     With more blocks the noise is spread over them in the proportion that is worst.
     """
@@ -104,7 +104,7 @@ class _Coefficients:
         if op == Op.READ:
             self.views[job, part] = self._x[replica, part] / self._mass[replica]
         elif op == Op.ADD and job >= 0:
-            self._buffer[replica, self._of(job, part), job] += weight
+            self._buffer[replica, part, job] += weight
         elif op == Op.ADD:
             self._buffer[replica, part] += weight * self._messages[message][0][part]
         elif op == Op.STEP:
@@ -119,16 +119,12 @@ class _Coefficients:
         elif op == Op.DROP and message >= 0:
             del self._messages[message]
 
-    def _of(self, job: int, part: slice) -> slice:
-        declared = self._declared[job]
-        return part if declared < 0 else slice(declared, declared + 1)
-
     def _put(
         self, job: int, message: int, replica: int, part: slice, weight: float, keep: float
     ) -> None:
         vector, mass = self._messages.get(message, (np.zeros(self._shape), 0.0))
         if job >= 0:
-            vector[self._of(job, part), job] += weight
+            vector[part, job] += weight
         else:
             vector = vector + weight * self._x[replica]
             mass += weight * self._mass[replica]

@@ -63,35 +63,37 @@ class _Lives:
         refuse("job order", early, first, "a job is used only after its GRADIENT")
 
     def check_blocks(self) -> None:
-        """All blocks are read once; the declared ones are encoded at most once."""
-        blocks = self.schedule.metadata.n_blocks
+        """A view covers every block once; a job with its own block encodes and sends only that."""
         declared = self.schedule.jobs.block
-        for op, whole in ((Op.READ, np.full(self.n_jobs, ABSENT)), (Op.ENCODE, declared)):
-            rows = self._rows(op)
-            job, block = self.table.job[rows], self.table.block[rows]
-            foreign = (whole[job] != ABSENT) & (block != ABSENT) & (block != whole[job])
-            refuse("job block", foreign, rows, f"{op.name} of a block that the job does not own")
-            covered = np.where((block == ABSENT) & (whole[job] == ABSENT), blocks, 1)
-            total = np.bincount(job, covered, minlength=self.n_jobs)
-            twice = repeated(job * (blocks + 1) + block + 1) | (total[job] > blocks)
-            refuse(f"{op.name} once", twice, rows, f"{op.name} covers each block at most once")
-            if op is Op.READ:
-                partial = total[job] < blocks
-                refuse("READ all", partial, rows, "READ must cover every block")
+        rows = self._rows(Op.ENCODE, *_USES)
+        own = declared[self.table.job[rows]]
+        foreign = (own != ABSENT) & (self.table.block[rows] != own)
+        refuse("job block", foreign, rows, "a job with its own block must name that block")
+        self._once(Op.ENCODE)
+        total = self._once(Op.READ)
+        partial = (self.read[0] > 0) & (total < self.schedule.metadata.n_blocks)
+        refuse("READ all", partial, self.read[2], "READ must cover every block")
+
+    def _once(self, op: Op) -> np.ndarray:
+        """(J,) blocks covered by the rows of `op`, none of them twice."""
+        rows, blocks = self._rows(op), self.schedule.metadata.n_blocks
+        job, block = self.table.job[rows], self.table.block[rows]
+        covered = np.where(block == ABSENT, blocks, 1)
+        total = np.bincount(job, covered, minlength=self.n_jobs)
+        twice = repeated(job * (blocks + 1) + block + 1) | (total[job] > blocks)
+        refuse(f"{op.name} once", twice, rows, f"{op.name} covers each block at most once")
+        return total
 
     def check_uses(self) -> None:
         """A block is encoded before it is used."""
         table, blocks = self.table, self.schedule.metadata.n_blocks
         encodes, uses = self._rows(Op.ENCODE), self._rows(*_USES)
-        declared = self.schedule.jobs.block
         when = np.full((self.n_jobs, blocks), len(table))
-        job = table.job[encodes]
-        block = np.where(table.block[encodes] == ABSENT, declared[job], table.block[encodes])
+        job, block = table.job[encodes], table.block[encodes]
         whole = block == ABSENT
         when[job[whole], :] = encodes[whole, None]
         when[job[~whole], block[~whole]] = encodes[~whole]
-        job = table.job[uses]
-        block = np.where(table.block[uses] == ABSENT, declared[job], table.block[uses])
+        job, block = table.job[uses], table.block[uses]
         needed = np.where(block == ABSENT, when[job].max(axis=1), when[job, np.maximum(block, 0)])
         refuse("encode first", needed > uses, uses, "a block is used only after its ENCODE")
 

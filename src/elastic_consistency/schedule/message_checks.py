@@ -55,7 +55,7 @@ def _check_order(
 
 
 def _check_mass(schedule: Schedule, puts: np.ndarray, mixes: np.ndarray) -> None:
-    """keep + weight * recipients = 1 at a donor; a copy makes an affine combination."""
+    """At a donor keep + weight * recipients is 1; a copy makes an affine combination."""
     table, messages = schedule.rows, schedule.messages
     moves = messages.moves
     taken = np.bincount(table.message[mixes], table.weight[mixes], minlength=len(messages))

@@ -32,8 +32,6 @@ def _touched_blocks(schedule: Schedule) -> tuple[np.ndarray, np.ndarray]:
     table, blocks = schedule.rows, schedule.metadata.n_blocks
     rows = np.flatnonzero(np.isin(table.op, (Op.ADD, Op.STEP)))
     block = table.block[rows].astype(np.int64)
-    of_job = (table.job[rows] != ABSENT) & (block == ABSENT)
-    block[of_job] = schedule.jobs.block[table.job[rows[of_job]]]
     whole = block == ABSENT
     every = np.tile(np.arange(blocks), int(whole.sum()))
     replica = table.replica[rows].astype(np.int64)

@@ -5,9 +5,13 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from elastic_consistency.schedule.influence import Influence
+    from elastic_consistency.schedule.staleness import Staleness
 
 FORMAT_VERSION = 1
 
@@ -198,6 +202,24 @@ class Schedule:
         from elastic_consistency.schedule.checks import check_schedule
 
         check_schedule(self)
+
+    def staleness(self) -> "Staleness":
+        """Staleness of every ADD row, in steps; see schedule.staleness."""
+        from elastic_consistency.schedule.staleness import measure_staleness
+
+        return measure_staleness(self)
+
+    def in_flight(self) -> np.ndarray:
+        """(J,) other jobs read and not yet applied at each job's first READ."""
+        from elastic_consistency.schedule.staleness import in_flight_at_reads
+
+        return in_flight_at_reads(self)
+
+    def influence(self) -> "Influence":
+        """Exact coefficients of every job in every view; see schedule.influence."""
+        from elastic_consistency.schedule.influence import compute_influence
+
+        return compute_influence(self)
 
     def digest(self) -> str:
         """SHA-256 of everything but provenance; equal schedules have equal digests."""

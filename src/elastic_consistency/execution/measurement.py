@@ -1,0 +1,132 @@
+"""Executing a whole schedule, and what comes out of it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, final
+
+from array_api_compat import array_namespace
+
+from elastic_consistency.execution.executor import Executor
+from elastic_consistency.execution.probes.base import AbstractObserver, AbstractProbe, Context
+from elastic_consistency.execution.trace import Trace
+from elastic_consistency.optimization.compression import AbstractCodec
+from elastic_consistency.optimization.oracles import AbstractOracle
+from elastic_consistency.optimization.update_rules import AbstractRule
+from elastic_consistency.schedule import Rows, Schedule
+
+Array = Any
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Measurement:
+    """What the probes saw and what the replicas became.
+
+    Attributes:
+        traces: By name.
+        models: Final (R, d) model of each replica, in the library of the execution.
+        seeds: One a replicate.
+        digest: Digest of the schedule.
+    """
+
+    traces: dict[str, Trace]
+    models: tuple[Array, ...]
+    seeds: tuple[int, ...]
+    digest: str
+
+    def __getitem__(self, name: str) -> Trace:
+        if name not in self.traces:
+            raise KeyError(f"no trace {name!r}; measured were {sorted(self.traces)}")
+        return self.traces[name]
+
+
+@final
+class Execution:
+    """One execution of one schedule, chunk by chunk, so that a caller can show progress.
+
+    Args:
+        schedule: What to execute; it is not checked again here.
+        oracle: The problem.
+        rule: The update rule.
+        seeds: One seed a replicate.
+        codec: Compression of updates; none by default.
+        probes: What to measure.
+        start: (R, d) or (d,) first model, of any array library; the oracle's by default.
+    """
+
+    def __init__(
+        self,
+        schedule: Schedule,
+        oracle: AbstractOracle,
+        rule: AbstractRule,
+        *,
+        seeds: tuple[int, ...],
+        codec: AbstractCodec | None = None,
+        probes: tuple[AbstractProbe, ...] = (),
+        start: Array | None = None,
+    ) -> None:
+        if not seeds:
+            raise ValueError("Execution.seeds must hold at least one seed, got ().")
+        context = Context(schedule, oracle, rule)
+        self._schedule, self._seeds = schedule, tuple(seeds)
+        self._observers = [probe.start(context) for probe in probes]
+        watchers = _by_operation(probes, self._observers)
+        self._executor = Executor(
+            schedule.metadata,
+            oracle,
+            rule,
+            seeds=self._seeds,
+            start=_replicated(oracle.start() if start is None else start, len(seeds)),
+            codec=codec,
+            observers=watchers,
+            keep_views=any(probe.needs_view for probe in probes),
+        )
+
+    def chunks(self, size: int = 8192) -> Iterator[Rows]:
+        """Execute; yield each chunk of rows after it was executed.
+
+        Raises:
+            DivergenceError: If a model is no longer finite. What was measured stays available.
+        """
+        staleness = iter(self._schedule.staleness().steps.tolist())
+        for observer in self._observers:
+            observer.open(self._executor)
+        for rows in self._schedule.chunks(size):
+            self._executor.execute(rows, staleness)
+            yield rows
+        for replica in range(len(self._schedule.metadata.hosts)):
+            self._executor.refuse_infinity(replica)
+
+    def measurement(self) -> Measurement:
+        """What was measured so far."""
+        traces = {t.name: t for observer in self._observers for t in observer.traces()}
+        replicas = range(len(self._schedule.metadata.hosts))
+        models = tuple(self._executor.model(r) for r in replicas)
+        return Measurement(traces, models, self._seeds, self._schedule.digest())
+
+
+def execute(
+    schedule: Schedule, oracle: AbstractOracle, rule: AbstractRule, **options: Any
+) -> Measurement:
+    """Execute a schedule and return what was measured; see Execution for the options."""
+    execution = Execution(schedule, oracle, rule, **options)
+    for _ in execution.chunks():
+        pass
+    return execution.measurement()
+
+
+def _by_operation(
+    probes: tuple[AbstractProbe, ...], observers: list[AbstractObserver]
+) -> dict[int, tuple[AbstractObserver, ...]]:
+    watchers: dict[int, tuple[AbstractObserver, ...]] = {}
+    for probe, observer in zip(probes, observers, strict=True):
+        for op in probe.watches:
+            watchers[int(op)] = (*watchers.get(int(op), ()), observer)
+    return watchers
+
+
+def _replicated(start: Array, count: int) -> Array:
+    """(R, d) copies of a (d,) start; a (R, d) start is taken as it is."""
+    if start.ndim == 2:
+        return start
+    return array_namespace(start).stack([start] * count)

@@ -1,0 +1,72 @@
+"""The started sequence: x_0 minus the updates of all jobs that were read earlier."""
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from elastic_consistency._checks import check
+from elastic_consistency.execution.probes.base import AbstractObserver, AbstractProbe, Context
+from elastic_consistency.execution.probes.sequence_traces import SequenceTraces
+from elastic_consistency.execution.quantities import Sequence
+from elastic_consistency.schedule import Op
+
+
+def auxiliary_weights(context: Context) -> np.ndarray:
+    """(J,) weight w_j = step size * share * scale of each job in the auxiliary sequence."""
+    share = np.nan_to_num(context.schedule.jobs.share)
+    if context.rule.constant_step:
+        return context.rule.auxiliary_step_size * share
+    stale = context.schedule.staleness()
+    scale = np.ones(len(share))
+    steps = np.unique(stale.steps)
+    factor = np.array([context.rule.scale(int(step)) for step in steps])
+    scale[stale.job] = factor[np.searchsorted(steps, stale.steps)]
+    return context.rule.auxiliary_step_size * share * scale
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class StartedSequence(AbstractProbe):
+    """x_k = x_0 - sum over jobs j read before k of w_j G_j, beside the view of job k.
+
+    Attributes:
+        every: Jobs from one evaluation of the problem to the next, >= 1.
+
+    Source: Mishchenko, Bach, Even, Woodworth (2022), arXiv:2206.07638 (virtual iterates).
+    """
+
+    every: int = 1
+
+    def __post_init__(self) -> None:
+        check(self.every >= 1, self, "every", "a number of jobs >= 1")
+
+    @property
+    def watches(self):
+        return frozenset((Op.GRADIENT,))
+
+    @property
+    def needs_view(self):
+        return True
+
+    def start(self, context):
+        return _StartedObserver(self.every, context)
+
+
+@final
+class _StartedObserver(AbstractObserver):
+    def __init__(self, every: int, context: Context) -> None:
+        step_size = context.rule.auxiliary_step_size
+        self._traces = SequenceTraces(Sequence.STARTED, context.oracle, step_size, every)
+        self._weights = auxiliary_weights(context)
+
+    def open(self, executor):
+        self._x = executor.model(0)
+
+    def observe(self, event, executor):
+        self._traces.add(event.time, event.job, self._x, executor.view(event.job))
+        weight = float(self._weights[event.job])
+        self._x = self._x - weight * executor.gradient_of(event.job)
+
+    def traces(self):
+        return self._traces.finish()
