@@ -1,0 +1,65 @@
+"""What the pages for people say can be done as they say it."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def pages(root) -> dict[Path, str]:
+    """Text of every Markdown page of the project."""
+    folders = (root.glob("*.md"), (root / "docs").rglob("*.md"), (root / "tests").rglob("*.md"))
+    return {path: path.read_text("utf-8") for folder in folders for path in folder}
+
+
+def _commands(pages: dict[Path, str], tool: str) -> set[str]:
+    """Words that follow `tool` on a line of a code block or in inline code."""
+    blocks = [
+        block
+        for text in pages.values()
+        for block in (
+            *re.findall(r"```.*?\n(.*?)```", text, re.S),
+            *re.findall(r"`([^`\n]+)`", text),
+        )
+    ]
+    found = (re.findall(rf"^\s*{tool} ([a-z]+)", block, re.M) for block in blocks)
+    return {command for commands in found for command in commands}
+
+
+def test_every_make_target_that_a_page_names_exists(root, pages):
+    makefile = (root / "Makefile").read_text("utf-8")
+    targets = set(re.findall(r"^\.PHONY: (\w+)$", makefile, re.M))
+
+    commands = _commands(pages, "make")
+
+    assert commands >= {"demo", "test"}
+    assert commands <= targets
+
+
+def test_every_command_that_a_page_names_exists(pages):
+    """Each answers --help in a process of its own."""
+    broken = {}
+
+    for command in sorted(_commands(pages, "elastic")):
+        script = "from elastic_consistency.cli import main; main()"
+        run = subprocess.run(
+            [sys.executable, "-c", script, command, "--help"], capture_output=True, text=True
+        )
+        if run.returncode != 0:
+            broken[command] = run.stderr
+
+    assert broken == {}
+
+
+def test_every_local_link_leads_somewhere(pages):
+    dead = [
+        f"{path.name}: {target}"
+        for path, text in pages.items()
+        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text)
+        if not re.match(r"[a-z]+:", target) and not (path.parent / target).exists()
+    ]
+
+    assert dead == []
