@@ -1,0 +1,14 @@
+"""The simulator: who meets whom, and when."""
+
+from elastic_consistency.simulator.cluster import Cluster as Cluster
+from elastic_consistency.simulator.cluster import PeerLink as PeerLink
+from elastic_consistency.simulator.cluster import Worker as Worker
+from elastic_consistency.simulator.collectives import Flat as Flat
+from elastic_consistency.simulator.collectives import Ring as Ring
+from elastic_consistency.simulator.collectives import Tree as Tree
+from elastic_consistency.simulator.engine import simulate as simulate
+from elastic_consistency.simulator.links import Link as Link
+from elastic_consistency.simulator.payload import Payload as Payload
+from elastic_consistency.simulator.stall import StallError as StallError
+from elastic_consistency.simulator.stall import Wait as Wait
+from elastic_consistency.simulator.until import Until as Until

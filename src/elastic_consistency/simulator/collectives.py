@@ -1,0 +1,107 @@
+"""Cost models of an all-reduce: how long p workers need to sum their vectors."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import final
+
+from elastic_consistency.simulator.links import Link
+from elastic_consistency.simulator.network import PeerNetwork
+
+
+class AbstractCollective(ABC):
+    """An algorithm of an all-reduce, from the moment at which all workers are ready."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def closed_form(self, n_workers: int, link: Link, n_bytes: float) -> float:
+        """Seconds over equal links without jitter."""
+
+    @abstractmethod
+    def messages(self, network: PeerNetwork, n_bytes: float) -> float:
+        """Seconds until the last worker has the sum, message by message."""
+
+
+def collective_seconds(
+    collective: AbstractCollective, network: PeerNetwork, n_bytes: float
+) -> float:
+    """Seconds of the next all-reduce of `n_bytes`; the closed form where it is exact."""
+    if network.is_uniform:
+        link = network.link(0, 0)
+        steady = Link(link.mean_seconds(0.0), bandwidth_bytes_per_s=link.bandwidth_bytes_per_s)
+        return collective.closed_form(network.n_workers, steady, n_bytes)
+    return collective.messages(network, n_bytes)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Ring(AbstractCollective):
+    """2 (p - 1) steps, in each of which every worker sends 1/p of the vector to the next.
+
+    Source: Patarasuk, Yuan (2009), Bandwidth Optimal All-reduce Algorithms, JPDC 69(2).
+    """
+
+    def closed_form(self, n_workers, link, n_bytes):
+        return 2 * (n_workers - 1) * link.fixed_seconds(n_bytes / n_workers)
+
+    def messages(self, network, n_bytes):
+        p = network.n_workers
+        ready = [0.0] * p
+        for _ in range(2 * (p - 1)):
+            sent = [ready[i] + network.seconds(i, (i + 1) % p, n_bytes / p) for i in range(p)]
+            # A worker goes on when its own part has left and its neighbour's has arrived.
+            ready = [max(sent[i], sent[i - 1]) for i in range(p)]
+        return max(ready)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Tree(AbstractCollective):
+    """A binomial tree: ceil(log2 p) steps to worker 0, the same number back.
+
+    Source: Thakur, Rabenseifner, Gropp (2005), Optimization of Collective Communication
+    Operations in MPICH, IJHPCA 19(1).
+    """
+
+    def closed_form(self, n_workers, link, n_bytes):
+        return 2 * (n_workers - 1).bit_length() * link.fixed_seconds(n_bytes)
+
+    def messages(self, network, n_bytes):
+        p = network.n_workers
+        hops = [1 << k for k in range((p - 1).bit_length())]
+        ready = [0.0] * p
+        for hop in hops:
+            for i in range(0, p - hop, 2 * hop):
+                arrival = ready[i + hop] + network.seconds(i + hop, i, n_bytes)
+                ready[i] = max(ready[i], arrival)
+        for hop in reversed(hops):
+            for i in range(0, p - hop, 2 * hop):
+                arrival = ready[i] + network.seconds(i, i + hop, n_bytes)
+                # The parent is busy until its message has left.
+                ready[i] = ready[i + hop] = arrival
+        return max(ready)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Flat(AbstractCollective):
+    """Everybody sends to worker 0, which sends the sum back; its link serves one at a time."""
+
+    def closed_form(self, n_workers, link, n_bytes):
+        if n_workers == 1:
+            return 0.0
+        return 2 * (link.latency_s + (n_workers - 1) * n_bytes / link.bandwidth_bytes_per_s)
+
+    def messages(self, network, n_bytes):
+        others = range(1, network.n_workers)
+        gathered = _one_by_one(network, n_bytes, [(i, 0) for i in others])
+        return gathered + _one_by_one(network, n_bytes, [(0, i) for i in others])
+
+
+def _one_by_one(network: PeerNetwork, n_bytes: float, pairs: list[tuple[int, int]]) -> float:
+    """Seconds until the last arrives, when the link of worker 0 carries one after another."""
+    queue, last = 0.0, 0.0
+    for sender, receiver in pairs:
+        last = max(last, queue + network.seconds(sender, receiver, n_bytes))
+        queue += n_bytes / network.link(sender, receiver).bandwidth_bytes_per_s
+    return last

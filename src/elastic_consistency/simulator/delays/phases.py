@@ -1,0 +1,64 @@
+"""The phases of a transient straggler, walked forward in time."""
+
+from typing import final
+
+from elastic_consistency.random_streams import Cause
+from elastic_consistency.simulator.delays.draws import Draw, independent_draws
+from elastic_consistency.simulator.delays.transient_straggler import TransientStraggler
+
+
+@final
+class Phases:
+    """Turns work into seconds, exactly, for computations that begin in order.
+
+    Args:
+        law: The straggler.
+        seed: Seed of the run.
+        worker: Whose phases; they come from a stream of their own.
+    """
+
+    __slots__ = ("_end", "_factor", "_lengths", "_slow")
+
+    def __init__(self, law: TransientStraggler, seed: int, worker: int) -> None:
+        self._factor = law.factor
+        # Normal and slow phases take alternate positions of one stream.
+        self._lengths = tuple(
+            independent_draws(phase, seed, Cause.PHASE, worker, lane=lane, lanes=2)
+            for lane, phase in enumerate((law.normal, law.slow))
+        )
+        self._slow = False
+        self._end = self._lengths[0](0.0)
+
+    def elapsed(self, begin: float, work: float) -> float:
+        """Seconds that `work`, s at full speed, takes from `begin`, s, on.
+
+        Calls must have non-decreasing `begin`, not before the end of the work of the last call.
+        """
+        now, left = begin, work
+        while True:
+            while self._end <= now:
+                self._next_phase()
+            slowness = self._factor if self._slow else 1.0
+            room = (self._end - now) / slowness
+            if left <= room:
+                return now - begin + left * slowness
+            left -= room
+            now = self._end
+
+    def _next_phase(self) -> None:
+        self._slow = not self._slow
+        self._end += self._lengths[self._slow](0.0)
+
+
+def phased_draws(law: TransientStraggler, seed: int, worker: int, *, scale: float = 1.0) -> Draw:
+    """A function of the time at which a computation begins, s; returns its seconds.
+
+    Args:
+        law: The straggler.
+        seed: Seed of the run.
+        worker: Who computes.
+        scale: Factor of the work of each computation, > 0.
+    """
+    work = independent_draws(law.work, seed, Cause.COMPUTE, worker, scale=scale)
+    phases = Phases(law, seed, worker)
+    return lambda begin: phases.elapsed(begin, work(begin))

@@ -1,0 +1,125 @@
+"""The fully asynchronous parameter server."""
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+import simpy
+
+from elastic_consistency.schedule import SERVER, Op
+from elastic_consistency.simulator.alarm import Alarm
+from elastic_consistency.simulator.protocols.base import AbstractProtocol
+from elastic_consistency.simulator.protocols.restatement import (
+    previous_of_worker,
+    refuse_unless,
+    require_everywhere,
+    require_server_exchanges,
+)
+from elastic_consistency.simulator.row_patterns import PatternLog, RowPattern
+from elastic_consistency.simulator.simulation import Simulation
+
+_READ = (
+    RowPattern(Op.READ, job=1, fixed_replica=0),
+    RowPattern(Op.GRADIENT, job=1),
+)
+_ENCODE = (RowPattern(Op.ENCODE, job=0),)
+_APPLY = (
+    RowPattern(Op.ADD, job=0, fixed_replica=0, weight=1.0),
+    RowPattern(Op.STEP, fixed_replica=0),
+    RowPattern(Op.DROP, job=0, share=1.0),
+)
+_PATTERNS = (_READ, _ENCODE, _APPLY, _APPLY + _READ, _ENCODE + _APPLY, _ENCODE + _APPLY + _READ)
+_FIRST, _COMPUTED, _LAST, _EXCHANGE, _COMPUTED_LAST, _COMPUTED_EXCHANGE = range(len(_PATTERNS))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class AsynchronousServer(AbstractProtocol):
+    """The server applies each gradient as it arrives and hands out the model in exchange.
+
+    All workers read at time 0. A worker's life is: the model travels down, the gradient is
+    computed at it, the update travels up, the server applies it and reads the model out to
+    the same worker in the same exchange. Nobody waits for anybody; the staleness is whatever
+    the others have done meanwhile.
+
+    Source: Dean et al. (2012), Large Scale Distributed Deep Networks (without Adagrad).
+    """
+
+    def hosts(self, cluster):
+        return (SERVER,)
+
+    def start(self, simulation):
+        log = simulation.log(_PATTERNS, n_operands=2)
+        for worker in range(simulation.cluster.n_workers):
+            if not simulation.admit():
+                return
+            _Client(simulation, log, worker).begin()
+
+    def restate(self, schedule):
+        rule, rows = "asynchronous server", schedule.rows
+        found = require_server_exchanges(schedule, rule)
+        read, drop = found[:, 0], found[:, 4]
+        previous = previous_of_worker(schedule)
+        later = np.flatnonzero(previous >= 0)
+        at_once = read[later] == drop[previous[later]] + 1
+        message = "a worker reads in the exchange that took its last update"
+        require_everywhere(at_once, read[later], rule, message)
+        same = rows.time[read[later]] == rows.time[drop[previous[later]]]
+        require_everywhere(same, read[later], rule, "an exchange takes no time")
+        first = read[previous < 0]
+        together = (first == 2 * np.arange(len(first))) & (rows.time[first] == 0)
+        require_everywhere(together, first, rule, "all workers read at time 0, before all else")
+        # Once the limit is reached nobody reads: the reads follow the first exchanges.
+        drops = np.flatnonzero(rows.op == Op.DROP)
+        handed_out = np.array_equal(drops[: len(later)] + 1, np.sort(read[later]))
+        refuse_unless(handed_out, rule, "every exchange hands out the model until the limit")
+
+
+@final
+class _Client:
+    """A worker and its connection to the server."""
+
+    __slots__ = ("_alarm_arrived", "_alarm_computed", "_down", "_env", "_job", "_log", "_note",
+                 "_seconds", "_simulation", "_up", "_worker")  # fmt: skip
+
+    def __init__(self, simulation: Simulation, log: PatternLog, worker: int) -> None:
+        self._simulation, self._env, self._worker = simulation, simulation.env, worker
+        self._log, self._note = log, log.note
+        self._seconds = simulation.computation(worker)
+        payload = simulation.payload
+        self._down = simulation.transfer(SERVER, worker, payload.model_bytes)
+        self._up = simulation.transfer(worker, SERVER, payload.update_bytes)
+        self._alarm_computed = Alarm(simulation.env, self._computed).set
+        self._alarm_arrived = Alarm(simulation.env, self._arrived).set
+        self._job = -1
+
+    def begin(self) -> None:
+        now = self._env.now
+        self._read(now)
+        self._note((now, _FIRST, -1, self._job))
+
+    def _read(self, now: float) -> None:
+        down = self._down(now)
+        begin = now + down
+        self._job = self._log.job(self._worker, begin)
+        self._alarm_computed(down + self._seconds(begin))
+
+    def _computed(self, event: simpy.Event) -> None:
+        now = self._env.now
+        up = self._up(now)
+        if up == 0:
+            self._exchange(now, _COMPUTED_EXCHANGE, _COMPUTED_LAST)
+        else:
+            self._note((now, _COMPUTED, self._job, -1))
+            self._alarm_arrived(up)
+
+    def _arrived(self, event: simpy.Event) -> None:
+        self._exchange(self._env.now, _EXCHANGE, _LAST)
+
+    def _exchange(self, now: float, pattern: int, last: int) -> None:
+        done = self._job
+        if self._simulation.admit():
+            self._read(now)
+            self._note((now, pattern, done, self._job))
+        else:
+            self._note((now, last, done, -1))

@@ -1,0 +1,29 @@
+"""What every protocol must do."""
+
+from abc import ABC, abstractmethod
+
+from elastic_consistency.schedule import Schedule
+from elastic_consistency.simulator.cluster import Cluster
+from elastic_consistency.simulator.simulation import Simulation
+
+
+class AbstractProtocol(ABC):
+    """Who meets whom, when and with which weight; no arrays and no step size."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def hosts(self, cluster: Cluster) -> tuple[int, ...]:
+        """Host of each replica: a worker, or -1 for the server."""
+
+    @abstractmethod
+    def start(self, simulation: Simulation) -> None:
+        """Do what happens at time 0 and set the alarms; the clock is run by the engine."""
+
+    @abstractmethod
+    def restate(self, schedule: Schedule) -> None:
+        """Check that a schedule of this protocol is one, in the protocol's own words.
+
+        Raises:
+            ScheduleError: If it is not; names the rule and, if there is one, the row.
+        """

@@ -1,0 +1,31 @@
+"""Provenance: protocol, cluster and their parameters as plain JSON types."""
+
+from dataclasses import fields, is_dataclass
+from itertools import groupby
+from math import isfinite
+from typing import Any
+
+
+def provenance_of(value: Any) -> Any:
+    """`value` as nested dictionaries, lists, numbers and strings that JSON can hold.
+
+    A dataclass becomes its class name and its fields; equal neighbours in a tuple are written
+    once, with their number.
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        named = {field.name: provenance_of(getattr(value, field.name)) for field in fields(value)}
+        return {"type": type(value).__name__, **named}
+    if isinstance(value, tuple):
+        return _runs(value)
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return repr(value)
+
+
+def _runs(values: tuple[Any, ...]) -> list[Any]:
+    runs = [(len(list(group)), first) for first, group in groupby(values)]
+    if all(count == 1 for count, _ in runs):
+        return [provenance_of(first) for _, first in runs]
+    return [{"times": count, "value": provenance_of(first)} for count, first in runs]
