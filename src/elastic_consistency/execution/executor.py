@@ -108,6 +108,45 @@ class Executor:
         """(R, d) stochastic gradient of a job in flight."""
         return self._join(self._gradients[job])
 
+    # What follows is for a transport that carries operands between executors, each of which
+    # executes the rows of its own workers and replicas. The arithmetic stays here.
+
+    def width(self, blocks: tuple[int, ...]) -> int:
+        """Parameters in some blocks together; () means the whole model."""
+        chosen = [self._bounds[b] for b in self._chosen(blocks)]
+        return sum(last - first for first, last in chosen)
+
+    def model_part(self, replica: int, blocks: tuple[int, ...]) -> Array:
+        """(R, width) x of a replica, not divided by its mass."""
+        return self._join([self._x[replica][b] for b in self._chosen(blocks)])
+
+    def place_model(self, replica: int, blocks: tuple[int, ...], x: Array, mass: float) -> None:
+        """Stand in for a replica that lives elsewhere, until it is placed again."""
+        self._place(self._x[replica], blocks, x)
+        self._mass[replica] = mass
+
+    def update_part(self, job: int, blocks: tuple[int, ...]) -> Array:
+        """(R, width) encoded update of a job."""
+        return self._join([self._updates[job][b] for b in self._chosen(blocks)])
+
+    def place_update(self, job: int, blocks: tuple[int, ...], update: Array) -> None:
+        """Hold the update of a job that was encoded elsewhere."""
+        self._place(self._updates.setdefault(job, {}), blocks, update)
+
+    def message_part(self, message: int, blocks: tuple[int, ...]) -> Array | None:
+        """(R, width) sum of the contributions PUT here so far, None if there are none."""
+        if message not in self._messages:
+            return None
+        return self._join([self._messages[message][0][b] for b in self._chosen(blocks)])
+
+    def place_message(
+        self, message: int, blocks: tuple[int, ...], vector: Array, mass: float
+    ) -> None:
+        """Replace a message by the sum of all contributions."""
+        placed: dict[int, Array] = {}
+        self._place(placed, blocks, vector)
+        self._messages[message] = (placed, mass)
+
     def execute(self, rows: Rows, staleness: Iterator[int]) -> None:
         """Execute `rows`; `staleness` yields the steps of each ADD row, in order.
 
@@ -242,6 +281,16 @@ class Executor:
             return self._draws[key](job)
 
         return draws
+
+    def _chosen(self, blocks: tuple[int, ...]) -> Any:
+        return blocks or range(len(self._bounds))
+
+    def _place(self, table: Any, blocks: tuple[int, ...], whole: Array) -> None:
+        first = 0
+        for b in self._chosen(blocks):
+            last = first + self._bounds[b][1] - self._bounds[b][0]
+            table[b] = whole[:, first:last]
+            first = last
 
     def _covered(self, block: int) -> range:
         return range(len(self._bounds)) if block < 0 else range(block, block + 1)
