@@ -51,7 +51,7 @@ class Term:
 
 def terms_of(bound: Bound, values: Mapping[str, float]) -> tuple[Term, ...]:
     """The summands of `bound` at `values`, largest first; they add up to the bound."""
-    numbers = {symbol: sp.Float(float(values[symbol.name])) for symbol in bound.symbols}
+    numbers = [(symbol, sp.Float(float(values[symbol.name]))) for symbol in bound.symbols]
     summands = _summands(bound)
     sizes = [float(summand.subs(numbers).evalf()) for summand in summands]
     total = sum(sizes)
@@ -71,7 +71,7 @@ def _summands(bound: Bound) -> tuple[sp.Expr, ...]:
 
 
 def _effect(summand: sp.Expr, quantity: Quantity) -> Effect:
-    names = {symbol.name for symbol in summand.free_symbols}
+    names = {str(symbol) for symbol in summand.free_symbols}
     # A gap exists because something is late, unless a symbol says otherwise.
     default = Effect.DELAY if quantity is Quantity.GAP else Effect.OTHER
     return next((e for e, symbols in _SYMBOLS.items() if names & symbols), default)
