@@ -133,11 +133,14 @@ class Executor:
         """Hold the update of a job that was encoded elsewhere."""
         self._place(self._updates.setdefault(job, {}), blocks, update)
 
-    def message_part(self, message: int, blocks: tuple[int, ...]) -> Array | None:
-        """(R, width) sum of the contributions PUT here so far, None if there are none."""
-        if message not in self._messages:
-            return None
-        return self._join([self._messages[message][0][b] for b in self._chosen(blocks)])
+    def message_part(self, message: int, blocks: tuple[int, ...]) -> Array:
+        """(R, width) sum of the contributions PUT here so far, 0 where there are none."""
+        put, _ = self._messages.get(message, ({}, 0.0))
+        parts = [
+            put[b] if b in put else self._xp.zeros_like(self._start[b])
+            for b in self._chosen(blocks)
+        ]
+        return self._join(parts)
 
     def place_message(
         self, message: int, blocks: tuple[int, ...], vector: Array, mass: float
