@@ -1,0 +1,73 @@
+"""The command `elastic`: its verbs, and the way from arguments to an exit code."""
+
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from elastic_consistency.cli.bounds import bounds_verbs
+from elastic_consistency.cli.explain import explain
+from elastic_consistency.cli.failures import exit_code_of
+from elastic_consistency.cli.inspect import inspect
+
+_HELP = (
+    "Does it pay to let workers run ahead of each other, and is it safe?\n\n"
+    "Simulates distributed stochastic gradient descent, measures it, and checks what it measures "
+    "against convergence bounds with verified proofs. Start with: elastic demo"
+)
+_EPILOG = (
+    "Exit codes: 0 fine; 1 a verdict or a run failed; 2 bad input, with one line on stderr that "
+    "says which field, what is allowed and what was given; 130 interrupted. "
+    "Every verb takes --json and --help."
+)
+
+
+def application() -> typer.Typer:
+    """The command with all of its verbs."""
+    app = typer.Typer(
+        name="elastic",
+        help=_HELP,
+        epilog=_EPILOG,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_every_verb)
+    app.command(epilog="Example: elastic inspect elastic-demo/asynchronous-0.parquet")(inspect)
+    app.add_typer(bounds_verbs(), name="bounds")
+    app.command(epilog="Example: elastic explain staleness")(explain)
+    return app
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code.
+
+    Args:
+        arguments: Words after `elastic`; those of the process by default.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    traceback = "--traceback" in words
+
+    def command() -> object:
+        return application()(words, prog_name="elastic", standalone_mode=False)
+
+    return exit_code_of(command, traceback=traceback)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(version("elastic-consistency"))
+        raise typer.Exit
+
+
+def _every_verb(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Print the version and stop."
+    ),
+    traceback: bool = typer.Option(
+        False, "--traceback", help="Show where in the code an error arose."
+    ),
+) -> None:
+    """What `elastic` itself accepts, before the verb."""

@@ -1,0 +1,192 @@
+"""`elastic bounds`: the catalogue of theorems."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from elastic_consistency.cli.failures import FAILED, BadInputError
+from elastic_consistency.cli.output import Json, console, print_json, table
+
+if TYPE_CHECKING:
+    from elastic_consistency.bounds import Bound
+
+_Name = Annotated[str, typer.Argument(help="Name of a bound; see elastic bounds list.")]
+_Values = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="SYMBOL=NUMBER", help="Value of a symbol; repeat it."),
+]
+
+
+def bounds_verbs() -> typer.Typer:
+    """The verbs of `elastic bounds`."""
+    verbs = typer.Typer(
+        help="Convergence bounds with explicit constants and checked proofs.",
+        no_args_is_help=True,
+        epilog="Example: elastic bounds evaluate server_started_gap --set n=16 --set M=2",
+    )
+    example = "Example: elastic bounds "
+    verbs.command("list", epilog=example + "list")(list_bounds)
+    verbs.command(epilog=example + "show strongly_convex_single_step")(show)
+    verbs.command(epilog=example + "evaluate server_started_gap --set n=16 --set M=2")(evaluate)
+    verbs.command(epilog=example + "verify")(verify)
+    compare_example = "compare server_started_gap server_applied_gap --set n=16 --set M=2"
+    verbs.command(epilog=f"{example}{compare_example} --set tau_max=40")(compare)
+    return verbs
+
+
+def list_bounds(json: Json = False) -> None:
+    """List every bound: what it bounds, and whether a proof is checked."""
+    from elastic_consistency.bounds import list_bounds as every_bound
+
+    found = [
+        {
+            "name": bound.name,
+            "title": bound.title,
+            "quantity": bound.quantity,
+            "sequence": bound.sequence,
+            "proof": bound.proof is not None,
+        }
+        for bound in every_bound()
+    ]
+    if json:
+        print_json(found)
+        return
+    rows = [
+        (b["name"], b["quantity"].value, b["sequence"].value, "checked" if b["proof"] else "none")
+        for b in found
+    ]
+    console().print(table("", "bound", "bounds the", "sequence", "proof", rows=rows))
+
+
+def show(name: _Name, json: Json = False) -> None:
+    """Show one bound: formula, assumptions, requirements, source and proof."""
+    record = _record(_bound(name))
+    if json:
+        print_json(record)
+        return
+    out = console()
+    out.print(f"[bold]{record['name']}[/bold]  {record['title']}", soft_wrap=True)
+    for heading in ("statement", "assumptions", "requirements", "source", "proof", "note"):
+        content = record[heading]
+        lines = content if isinstance(content, list) else [content]
+        for number, line in enumerate(lines):
+            label = heading if number == 0 else ""
+            out.print(f"  {label:<13}{line}", markup=False, soft_wrap=True)
+
+
+def evaluate(name: _Name, values: _Values = None, json: Json = False) -> None:
+    """Evaluate one bound; a violated assumption is refused with exit code 2."""
+    bound, numbers = _bound(name), _numbers(values or [])
+    value = bound.evaluate(numbers)
+    record = {"bound": name, "values": numbers, "value": value, "quantity": bound.quantity}
+    if json:
+        print_json(record)
+    else:
+        console().print(f"{_statement(bound)}\n  = {value:.6g}", markup=False, soft_wrap=True)
+
+
+def verify(
+    names: Annotated[list[str] | None, typer.Argument(help="Bounds; all without one.")] = None,
+    json: Json = False,
+) -> None:
+    """Check the proofs by machine, step by step; exit code 1 if one of them fails."""
+    from elastic_consistency.bounds import DerivationError
+    from elastic_consistency.bounds import list_bounds as every_bound
+
+    records: list[dict[str, Any]] = []
+    for bound in [_bound(name) for name in names] if names else every_bound():
+        try:
+            steps, failure = bound.verify(), None
+        except DerivationError as error:
+            steps, failure = 0, str(error)
+        records.append({"bound": bound.name, "steps": steps, "failure": failure})
+    failed = any(record["failure"] for record in records)
+    if json:
+        print_json({"verified": not failed, "bounds": records})
+    else:
+        rows = [(r["bound"], r["steps"], _proof_word(r)) for r in records]
+        console().print(table("", "bound", "steps checked>", "proof", rows=rows))
+    if failed:
+        raise typer.Exit(FAILED)
+
+
+def compare(
+    names: Annotated[list[str], typer.Argument(help="Bounds.")],
+    values: _Values = None,
+    json: Json = False,
+) -> None:
+    """Evaluate several bounds at the same values, smallest first."""
+    numbers = _numbers(values or [])
+    records = [_compared(_bound(name), numbers) for name in names]
+    records.sort(key=lambda record: (record["value"] is None, record["value"] or 0.0))
+    if json:
+        print_json({"values": numbers, "bounds": records})
+        return
+    rows = [
+        (r["bound"], "" if r["value"] is None else f"{r['value']:.6g}", "; ".join(r["failed"]))
+        for r in records
+    ]
+    console().print(table("", "bound", "value>", "not applicable because it needs", rows=rows))
+
+
+def _compared(bound: "Bound", numbers: dict[str, float]) -> dict[str, Any]:
+    failed = bound.failed_assumptions(numbers)
+    value = None if failed else bound.evaluate(numbers)
+    return {"bound": bound.name, "value": value, "failed": list(failed)}
+
+
+def _proof_word(record: dict[str, Any]) -> str:
+    if record["failure"]:
+        return f"FAILED: {record['failure']}"
+    return "holds" if record["steps"] else "no certificate"
+
+
+def _bound(name: str) -> "Bound":
+    from difflib import get_close_matches
+
+    from elastic_consistency.bounds import get, list_bounds
+
+    names = [bound.name for bound in list_bounds()]
+    near = get_close_matches(name, names, n=1)
+    if name not in names:
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        allowed = f"one of {len(names)} bounds (see elastic bounds list)"
+        raise BadInputError(f"NAME must be {allowed}, got {name!r}{hint}")
+    return get(name)
+
+
+def _numbers(settings: list[str]) -> dict[str, float]:
+    numbers = {}
+    for setting in settings:
+        symbol, equals, text = setting.partition("=")
+        try:
+            numbers[symbol.strip()] = float(text)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise BadInputError(f"--set must be SYMBOL=NUMBER, as in M=1.5, got {setting!r}")
+    return numbers
+
+
+def _record(bound: "Bound") -> dict[str, Any]:
+    derivation = bound.derivation
+    return {
+        "name": bound.name,
+        "title": bound.title,
+        "statement": _statement(bound),
+        "latex": bound.latex(),
+        "symbols": [symbol.name for symbol in bound.symbols],
+        "assumptions": [str(relation) for relation in bound.assumptions] or ["none"],
+        "requirements": sorted(requirement.value for requirement in bound.requirements),
+        "source": f"{bound.source.text} ({bound.status.value})",
+        "proof": [step.name for step in derivation.steps] if derivation else ["no certificate"],
+        "tight": bound.tight,
+        "note": bound.note or "none",
+    }
+
+
+def _statement(bound: "Bound") -> str:
+    from elastic_consistency.bounds import Side
+
+    sign = {Side.UPPER: "<=", Side.LOWER: ">=", Side.EQUAL: "="}[bound.side]
+    return f"{bound.quantity.value} ({bound.sequence.value}) {sign} {bound.expression}"

@@ -1,0 +1,74 @@
+"""Errors become one line on stderr and an exit code that scripts can use."""
+
+import errno
+import sys
+from collections.abc import Callable
+from typing import Any, final
+
+import typer
+
+FINE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+# The base of all errors of usage, wherever this version of typer keeps it.
+_UsageProblem: Any = typer.BadParameter.__mro__[2]
+_DISK_TROUBLE = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS}
+
+
+@final
+class BadInputError(ValueError):
+    """What the user gave cannot be used; the message says what is allowed."""
+
+
+@final
+class RunFailedError(RuntimeError):
+    """The input was fine, but the run did not come to its end."""
+
+
+def exit_code_of(command: Callable[[], Any], *, traceback: bool = False) -> int:
+    """Run `command`; say what went wrong in one line on stderr and return the exit code.
+
+    Args:
+        command: What to run; it may return an exit code.
+        traceback: Let errors through, for those who look for a mistake in the code.
+    """
+    try:
+        returned = command()
+    except _UsageProblem as problem:
+        line = _usage_line(problem)
+        return _say(line, BAD_INPUT) if line else BAD_INPUT
+    except KeyboardInterrupt:
+        return _say("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        return FINE  # whoever read our output has seen enough
+    except (ValueError, KeyError, TypeError, OSError, ArithmeticError, RuntimeError) as error:
+        if traceback:
+            raise
+        return _say(_line(error), _code(error))
+    return returned if isinstance(returned, int) else FINE
+
+
+def _usage_line(problem: Any) -> str:
+    context = getattr(problem, "ctx", None)
+    verb = context.command_path if context else "elastic"
+    message = " ".join(problem.format_message().split())
+    # Without a message typer has shown the help already.
+    return f"{message} (see {verb} --help)" if message else ""
+
+
+def _line(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {(error.strerror or str(error)).lower()}"
+    # str() of a KeyError is the repr of its message.
+    text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
+    return " ".join(text.split()) or type(error).__name__
+
+
+def _code(error: Exception) -> int:
+    if isinstance(error, OSError):
+        return FAILED if error.errno in _DISK_TROUBLE else BAD_INPUT
+    return BAD_INPUT if isinstance(error, ValueError | KeyError | TypeError) else FAILED
+
+
+def _say(line: str, code: int) -> int:
+    sys.stderr.write(f"elastic: {line}\n")
+    return code

@@ -1,0 +1,68 @@
+"""`elastic inspect`: what a schedule file holds."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from elastic_consistency.cli.output import Json, console, print_json, table
+
+if TYPE_CHECKING:
+    from elastic_consistency.studies.schedule_summary import ScheduleSummary
+
+
+def inspect(
+    schedule: Annotated[Path, typer.Argument(help="A schedule as parquet.")],
+    timeline: Annotated[
+        Path | None, typer.Option(help="Write a trace for https://ui.perfetto.dev here.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Check a schedule and say where every worker's time went, with the longest waits first."""
+    from elastic_consistency.schedule import Schedule
+    from elastic_consistency.studies.schedule_summary import summarise
+
+    loaded = Schedule.load(schedule)
+    loaded.check()
+    summary = summarise(loaded)
+    if timeline is not None:
+        from elastic_consistency.schedule.timeline import save_timeline
+
+        save_timeline(loaded, timeline)
+    if json:
+        print_json(summary)
+    else:
+        _show(summary)
+
+
+def _show(summary: "ScheduleSummary") -> None:
+    out = console()
+    facts = [
+        ("protocol", summary.protocol or "unknown"),
+        ("valid", "every invariant holds"),
+        ("workers", summary.n_workers),
+        ("jobs (of which discarded)", f"{summary.jobs} ({summary.discarded_jobs})"),
+        ("steps", summary.steps),
+        ("duration [s]", f"{summary.duration_s:.6g}"),
+        ("staleness [steps]: mean", f"{summary.mean_staleness:.4g}"),
+        ("staleness [steps]: p99, max", f"{summary.p99_staleness:g}, {summary.largest_staleness}"),
+        ("most other jobs in flight", summary.largest_in_flight),
+        ("seed", summary.seed),
+        ("digest", summary.digest[:16]),
+    ]
+    out.print(table("", "schedule", "", rows=facts))
+    headings = ("worker>", "jobs>", "pull [s]>", "compute [s]>", "wait [s]>", "idle [s]>")
+    more = ("mean compute [s]>", "utilisation>", "mean staleness>")
+    ranked = sorted(summary.workers, key=lambda worker: -(worker.wait_s + worker.idle_s))
+    rows = [
+        (
+            w.worker,
+            w.jobs,
+            *(f"{seconds:.4g}" for seconds in (w.pull_s, w.compute_s, w.wait_s, w.idle_s)),
+            f"{w.mean_compute_s:.4g}",
+            f"{w.utilisation:.1%}",
+            f"{w.mean_staleness:.3g}",
+        )
+        for w in ranked
+    ]
+    out.print(table("Longest waits first", *headings, *more, rows=rows))

@@ -1,0 +1,57 @@
+"""What a verb prints: a table for people, or JSON for programs, and nothing else on stdout."""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+
+from elastic_consistency.studies.progress import Progress
+from elastic_consistency.studies.records import plain
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+
+
+def print_json(record: Any) -> None:
+    """Print dataclasses, arrays and plain types as strict JSON; what is not finite is null."""
+    sys.stdout.write(json.dumps(plain(record), indent=2, allow_nan=False) + "\n")
+
+
+def console() -> Any:
+    """A console on stdout."""
+    from rich.console import Console
+
+    return Console(highlight=False, soft_wrap=False)
+
+
+def table(title: str, *columns: str, rows: Any = ()) -> Any:
+    """A table with one string a cell; columns whose heading ends in a unit are right-aligned."""
+    from rich import box
+    from rich.table import Table
+
+    made = Table(title=title or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        made.add_column(column.rstrip(">"), justify="right" if column.endswith(">") else "left")
+    for row in rows:
+        made.add_row(*(str(cell) for cell in row))
+    return made
+
+
+@contextmanager
+def progress_bar(*, quiet: bool = False) -> Iterator[Progress]:
+    """A bar with the time left on stderr; nothing where nobody watches."""
+    from rich.console import Console
+
+    shown = Console(stderr=True)
+    if quiet or not shown.is_terminal:
+        yield Progress()
+        return
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    with Bars(*columns, console=shown, transient=True) as bars:
+        task = bars.add_task("starting", total=1.0)
+        yield Progress(lambda what, done: bars.update(task, description=what, completed=done))

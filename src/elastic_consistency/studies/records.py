@@ -1,0 +1,49 @@
+"""Results as plain JSON types."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+Plain = dict[str, Any] | list[Any] | str | float | int | bool | None
+
+
+def plain(value: Any) -> Plain:
+    """`value` in the types of JSON; infinities and NaN become None.
+
+    Args:
+        value: Dataclasses, mappings, sequences, sets, arrays, enumerations, paths and numbers,
+            nested at will.
+
+    Raises:
+        TypeError: If something else is met.
+    """
+    if value is None or isinstance(value, str | bool):
+        return value
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, Enum):
+        return plain(value.value)
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    return _plain_builtin(value)
+
+
+def _plain_builtin(value: Any) -> Plain:
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, set | frozenset):
+        return sorted((plain(entry) for entry in value), key=str)
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    if isinstance(value, Path):
+        return str(value)
+    raise TypeError(f"A result must consist of JSON types, got {type(value).__name__}.")
