@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, final
 
+import numpy as np
 from array_api_compat import array_namespace
 
 from elastic_consistency.execution.executor import Executor
@@ -92,7 +93,9 @@ class Execution:
         for observer in self._observers:
             observer.open(self._executor)
         for rows in self._schedule.chunks(size):
-            self._executor.execute(rows, staleness)
+            # Overflow is not worth a warning here: the executor looks for it and stops.
+            with np.errstate(over="ignore", invalid="ignore"):
+                self._executor.execute(rows, staleness)
             yield rows
         for replica in range(len(self._schedule.metadata.hosts)):
             self._executor.refuse_infinity(replica)

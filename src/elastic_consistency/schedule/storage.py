@@ -90,7 +90,7 @@ def load_schedule(path: Path) -> Schedule:
         schedule = _from_arrow(header, table)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise StorageError(f"{path} has a damaged header or damaged columns: {error}.") from error
-    if schedule.digest() != header["digest"]:
+    if schedule.digest() != header.get("digest"):
         raise StorageError(f"{path} is corrupted: its digest does not match its contents.")
     return schedule
 
