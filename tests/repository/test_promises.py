@@ -1,5 +1,6 @@
 """What the pages for people say can be done as they say it."""
 
+import doctest
 import re
 import subprocess
 import sys
@@ -63,3 +64,18 @@ def test_every_local_link_leads_somewhere(pages):
     ]
 
     assert dead == []
+
+
+def test_every_python_example_of_a_page_prints_what_the_page_says(root, pages):
+    """The blocks of one page run in order, in one namespace."""
+    runner = doctest.DocTestRunner(verbose=False)
+    reports: list[str] = []
+
+    for path, text in pages.items():
+        blocks = "\n".join(re.findall(r"```python\n(.*?)```", text, re.S))
+        name = path.relative_to(root).as_posix()
+        examples = doctest.DocTestParser().get_doctest(blocks, {}, name, name, 0)
+        runner.run(examples, out=reports.append)
+
+    assert runner.summarize(verbose=False).attempted > 0
+    assert reports == []
