@@ -7,9 +7,11 @@ import sympy as sp
 
 from elastic_consistency.bounds import AssumptionError, DerivationError, get, lemmas, list_bounds
 from elastic_consistency.bounds import symbols as s
+from elastic_consistency.bounds.recursions import Recursion
 from elastic_consistency.bounds.region import Region
 from elastic_consistency.bounds.requirements import Requirement
-from elastic_consistency.bounds.steps import Combination, Recursion, Telescope, VectorIdentity
+from elastic_consistency.bounds.steps import Combination, VectorIdentity
+from elastic_consistency.bounds.telescoping import Telescope
 from elastic_consistency.bounds.vectors import nonnegative_atom, norm, signed_atom, vector
 
 NAMES = tuple(bound.name for bound in list_bounds())

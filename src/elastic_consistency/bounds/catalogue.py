@@ -1,20 +1,83 @@
 """The catalogue of bounds: one explicit import line for each file of theorems."""
 
 from elastic_consistency.bounds.bound import Bound
+from elastic_consistency.bounds.crashes import (
+    crash_gap,
+    crash_substitution_gap,
+    published_crash_substitution_gap,
+)
+from elastic_consistency.bounds.elastic_scheduler import (
+    elastic_norm_any_gap,
+    elastic_norm_gap,
+    elastic_variance_gap,
+    published_elastic_variance_gap,
+)
+from elastic_consistency.bounds.error_feedback import (
+    error_feedback_gap,
+    karimireddy_error_feedback_gap,
+    published_error_feedback_gap,
+)
+from elastic_consistency.bounds.gossip import (
+    gossip_combine_first_gap,
+    gossip_gap,
+    one_peer_exponential_gap,
+)
 from elastic_consistency.bounds.heavy_ball import heavy_ball_gap
+from elastic_consistency.bounds.local_sgd import local_sgd_gap, local_sgd_noise_gap
+from elastic_consistency.bounds.message_passing import (
+    message_drop_gap,
+    message_passing_gap,
+    message_passing_noise_gap,
+)
 from elastic_consistency.bounds.nonconvex_single_step import nonconvex_single_step
 from elastic_consistency.bounds.server import (
     server_applied_gap,
+    server_error_feedback_gap,
     server_in_flight_gap,
     server_started_gap,
 )
+from elastic_consistency.bounds.shared_memory import (
+    published_shared_memory_gap,
+    shared_memory_gap,
+)
 from elastic_consistency.bounds.strongly_convex_single_step import strongly_convex_single_step
+from elastic_consistency.bounds.topk import (
+    one_bit_gap,
+    published_one_bit_gap,
+    published_topk_gap,
+    topk_gap,
+)
 
 _BOUNDS = (
     server_applied_gap,
     server_started_gap,
     server_in_flight_gap,
+    server_error_feedback_gap,
+    shared_memory_gap,
+    published_shared_memory_gap,
+    message_passing_gap,
+    message_passing_noise_gap,
+    message_drop_gap,
+    crash_gap,
+    crash_substitution_gap,
+    published_crash_substitution_gap,
+    elastic_variance_gap,
+    published_elastic_variance_gap,
+    elastic_norm_gap,
+    elastic_norm_any_gap,
+    error_feedback_gap,
+    published_error_feedback_gap,
+    karimireddy_error_feedback_gap,
+    topk_gap,
+    published_topk_gap,
+    one_bit_gap,
+    published_one_bit_gap,
     heavy_ball_gap,
+    gossip_gap,
+    gossip_combine_first_gap,
+    one_peer_exponential_gap,
+    local_sgd_gap,
+    local_sgd_noise_gap,
     nonconvex_single_step,
     strongly_convex_single_step,
 )

@@ -4,11 +4,14 @@ from dataclasses import dataclass
 from typing import final
 
 import sympy as sp
+from sympy.core.relational import Relational
 
+from elastic_consistency.bounds import lemmas
+from elastic_consistency.bounds.claims import DerivationError, Step, vanishes
 from elastic_consistency.bounds.lemmas import Premise
+from elastic_consistency.bounds.recursions import Induction
 from elastic_consistency.bounds.region import Region
 from elastic_consistency.bounds.requirements import Requirement
-from elastic_consistency.bounds.steps import DerivationError, Step, vanishes
 
 
 @final
@@ -19,10 +22,13 @@ class Derivation:
     Attributes:
         quantity: What the last step bounds: its left-hand side.
         steps: The steps, each of which may use the conclusions of those before it.
+        within: Relations for variables of the proof that the bound does not show, such as a
+            participation that changes from step to step; the proof holds for all their values.
     """
 
     quantity: sp.Expr
     steps: tuple[Step, ...]
+    within: tuple[Relational, ...] = ()
 
     def check(self, expression: sp.Expr, region: Region) -> int:
         """Check every step and that the last one says `quantity <= expression`.
@@ -33,9 +39,10 @@ class Derivation:
         Raises:
             DerivationError: If a step does not follow, naming it.
         """
+        whole = Region(region.assumptions + self.within)
         for position, step in enumerate(self.steps):
             self._check_premises(position)
-            step.check(region)
+            step.check(whole)
         self._check_conclusion(expression)
         return len(self.steps)
 
@@ -49,20 +56,32 @@ class Derivation:
         return frozenset().union(*(premise.lemma.requires for premise in self.premises()))
 
     def _check_premises(self, position: int) -> None:
-        earlier = self.steps[:position]
-        for premise in self.steps[position].premises:
+        step, earlier = self.steps[position], self.steps[:position]
+        for premise in step.premises:
             if isinstance(premise, Premise):
-                continue
-            if not any(premise is step for step in earlier):
-                raise DerivationError(
-                    f"{self.steps[position].name}: {premise.name} must be an earlier step."
-                )
+                if not any(premise.lemma is lemma for lemma in lemmas.stated()):
+                    raise DerivationError(f"{step.name}: {premise.name} must be a stated lemma.")
+            elif not any(premise is other for other in earlier):
+                raise DerivationError(f"{step.name}: {premise.name} must be an earlier step.")
+            elif _is_hypothetical(premise) and not isinstance(step, Induction):
+                raise DerivationError(f"{step.name}: {premise.name} holds in an induction only.")
 
     def _check_conclusion(self, expression: sp.Expr) -> None:
         last = self.steps[-1]
+        if _is_hypothetical(last):
+            raise DerivationError(f"{last.name}: must not rest on an induction hypothesis.")
         if not vanishes(last.lhs - self.quantity):
             raise DerivationError(f"{last.name}: must bound {self.quantity}, bounds {last.lhs}.")
         if not vanishes(last.rhs - expression):
             raise DerivationError(
                 f"{last.name}: the derivation ends in {last.rhs}, the bound claims {expression}."
             )
+
+
+def _is_hypothetical(step: Step) -> bool:
+    if isinstance(step, Induction):
+        return False
+    return any(
+        isinstance(premise, Premise) and premise.lemma is lemmas.induction_hypothesis
+        for premise in step.premises
+    )

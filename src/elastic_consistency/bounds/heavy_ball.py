@@ -5,8 +5,9 @@ import sympy as sp
 from elastic_consistency.bounds import lemmas
 from elastic_consistency.bounds.bound import Bound, Side, Source, Status
 from elastic_consistency.bounds.derivation import Derivation
+from elastic_consistency.bounds.recursions import Recursion
 from elastic_consistency.bounds.requirements import Requirement
-from elastic_consistency.bounds.steps import Combination, Recursion, VectorIdentity
+from elastic_consistency.bounds.steps import Combination, VectorIdentity
 from elastic_consistency.bounds.symbols import M, alpha, mu
 from elastic_consistency.bounds.vectors import norm, vector
 from elastic_consistency.execution.quantities import Quantity, Sequence

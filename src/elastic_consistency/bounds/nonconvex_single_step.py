@@ -6,8 +6,9 @@ from elastic_consistency.bounds import lemmas
 from elastic_consistency.bounds.bound import Bound, Side, Source, Status
 from elastic_consistency.bounds.derivation import Derivation
 from elastic_consistency.bounds.requirements import Requirement
-from elastic_consistency.bounds.steps import Combination, Telescope
+from elastic_consistency.bounds.steps import Combination
 from elastic_consistency.bounds.symbols import B, Delta, L, T, alpha, sigma
+from elastic_consistency.bounds.telescoping import Telescope
 from elastic_consistency.bounds.vectors import point, squared_norm, vector
 from elastic_consistency.execution.quantities import Quantity, Sequence
 

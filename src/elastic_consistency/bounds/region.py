@@ -40,11 +40,11 @@ class Region:
         parametrised = self.parametrised(self._without_symbolic_powers(sp.sympify(expression)))
         numerator, denominator = _quotient(parametrised)
         shown = _nonnegative(numerator / denominator)
-        return shown and not sp.expand(numerator) == 0 and _never_zero(numerator)
+        return shown and sp.expand(numerator) != 0 and _never_zero(numerator)
 
     def _without_symbolic_powers(self, expression: sp.Expr) -> sp.Expr:
-        """Replace q**T, for q >= 0 on the region, by a variable >= 0."""
-        powers = [p for p in expression.atoms(sp.Pow) if not p.exp.is_number]
+        """Replace q**T and sqrt(q), for q >= 0 on the region, by a variable >= 0."""
+        powers = [p for p in expression.atoms(sp.Pow) if _is_opaque(p)]
         named = {
             power: sp.Symbol(f"power_{position}", nonnegative=True)
             for position, power in enumerate(sorted(powers, key=str))
@@ -54,13 +54,14 @@ class Region:
 
     def parametrised(self, expression: sp.Expr) -> sp.Expr:
         """Return `expression` in variables that run through [0, oo) without constraint."""
-        rooted = _symbols_under_roots(expression)
+        sides = [side for relation in self.assumptions for side in (relation.lhs, relation.rhs)]
+        rooted = set().union(*(_symbols_under_roots(part) for part in (expression, *sides)))
         limits = {symbol: self._limits(symbol) for symbol in self._symbols()}
         replaced = expression
         for _ in range(len(limits) + 1):
             for symbol, (low, high, strict) in limits.items():
                 if symbol in replaced.free_symbols:
-                    value = _between(symbol, low, high, strict, root=symbol in rooted)
+                    value = _between(symbol, low, high, strict=strict, root=symbol in rooted)
                     replaced = replaced.subs(symbol, value)
         for symbol in rooted:
             if symbol in replaced.free_symbols:
@@ -96,10 +97,11 @@ def _solved(relation: Relational) -> tuple[sp.Symbol, str, sp.Expr, bool]:
 
 
 def _between(
-    symbol: sp.Symbol, low: sp.Expr | None, high: sp.Expr | None, strict: bool, *, root: bool
+    symbol: sp.Symbol, low: sp.Expr | None, high: sp.Expr | None, *, strict: bool, root: bool
 ) -> sp.Expr:
     """Return a function of u >= 0 whose values are the numbers between the limits."""
-    u = sp.Symbol(f"u_{symbol.name}", positive=strict, nonnegative=True)
+    name = f"u_{symbol.name}"
+    u = sp.Symbol(name, positive=True) if strict else sp.Symbol(name, nonnegative=True)
     scale = sp.sqrt if root else sp.sympify
     bottom = sp.S.Zero if low is None else scale(low)
     value = bottom + u if high is None else (scale(high) + bottom * u) / (1 + u)
@@ -107,7 +109,16 @@ def _between(
 
 
 def _root(symbol: sp.Symbol) -> sp.Symbol:
-    return sp.Symbol(f"r_{symbol.name}", positive=symbol.is_positive, nonnegative=True)
+    name = f"r_{symbol.name}"
+    return (
+        sp.Symbol(name, positive=True) if symbol.is_positive else sp.Symbol(name, nonnegative=True)
+    )
+
+
+def _is_opaque(power: sp.Pow) -> bool:
+    if not power.exp.is_number:
+        return True
+    return not power.exp.is_integer and not power.base.is_number and not power.base.is_Symbol
 
 
 def _symbols_under_roots(expression: sp.Expr) -> set[sp.Symbol]:

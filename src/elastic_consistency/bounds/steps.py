@@ -1,22 +1,13 @@
-"""The kinds of proof steps, each checked by itself.
-
-A step turns premises, which are instances of lemmas or conclusions of earlier steps, into one
-inequality lhs <= rhs between linear forms in atoms. `check` raises `DerivationError` unless the
-inequality follows on the whole region.
-"""
+"""Proof steps that combine inequalities at one moment: combination, root, vector identity."""
 
 from dataclasses import dataclass
 from typing import final
 
 import sympy as sp
 
-from elastic_consistency.bounds.lemmas import Premise, average, drop, start
+from elastic_consistency.bounds.claims import Claim, DerivationError, linear_form, vanishes
 from elastic_consistency.bounds.region import Region
 from elastic_consistency.bounds.vectors import Atom, Vector, nonnegative_atom
-
-
-class DerivationError(ValueError):
-    """A step of a derivation does not follow from its premises on the assumed region."""
 
 
 @final
@@ -33,9 +24,12 @@ class Combination:
 
     name: str
     goal: tuple[sp.Expr, sp.Expr]
-    terms: tuple[tuple[sp.Expr, "Premise | Step"], ...]
+    terms: tuple[tuple[sp.Expr, Claim], ...]
 
-    equality = False
+    @property
+    def equality(self) -> bool:
+        """A combination is an inequality."""
+        return False
 
     @property
     def lhs(self) -> sp.Expr:
@@ -48,7 +42,7 @@ class Combination:
         return sp.sympify(self.goal[1])
 
     @property
-    def premises(self) -> "tuple[Premise | Step, ...]":
+    def premises(self) -> tuple[Claim, ...]:
         """What the step uses."""
         return tuple(premise for _, premise in self.terms)
 
@@ -57,9 +51,10 @@ class Combination:
         total = self.rhs - self.lhs
         for multiplier, premise in self.terms:
             total -= sp.sympify(multiplier) * (premise.rhs - premise.lhs)
-        return linear_form(total)
+        return linear_form(sp.expand(total))
 
     def check(self, region: Region) -> None:
+        """Check the signs of the multipliers and of the slack."""
         for multiplier, premise in self.terms:
             if not premise.equality and not region.proves_nonnegative(multiplier):
                 raise DerivationError(
@@ -77,149 +72,11 @@ def _check_slack(name: str, atom: sp.Expr, coefficient: sp.Expr, region: Region)
                 f"{name}: the slack on {atom}, which has either sign, must be 0, "
                 f"got {sp.factor(coefficient)}."
             )
-    elif not region.proves_nonnegative(coefficient):
+    elif not (region.proves_nonnegative(coefficient) or vanishes(coefficient)):
         raise DerivationError(
             f"{name}: the slack on {atom} must be >= 0 on the assumed region, "
             f"got {sp.factor(coefficient)}."
         )
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Telescope:
-    """From P_next - P + X <= Y follows avg X <= avg Y + (P_0 - P_T) / steps.
-
-    Attributes:
-        name: What the step shows.
-        of: The one-step inequality; all of it on its left minus its right side counts.
-        now: The potential P, an atom.
-        following: The potential after the step, an atom.
-        steps: Number of steps.
-    """
-
-    name: str
-    of: "Premise | Step"
-    now: sp.Expr
-    following: sp.Expr
-    steps: sp.Expr
-
-    equality = False
-
-    @property
-    def lhs(self) -> sp.Expr:
-        """Average of what the step leaves on the left."""
-        weight = linear_form(self.of.lhs - self.of.rhs).get(self.following, sp.S.Zero)
-        return average(sp.expand(self.of.lhs - weight * (self.following - self.now)))
-
-    @property
-    def rhs(self) -> sp.Expr:
-        """Average of the right side plus the drop of the potential per step."""
-        weight = linear_form(self.of.lhs - self.of.rhs).get(self.following, sp.S.Zero)
-        return average(self.of.rhs) + weight * drop(self.now) / self.steps
-
-    @property
-    def premises(self) -> "tuple[Premise | Step, ...]":
-        """What the step uses."""
-        return (self.of,)
-
-    def check(self, region: Region) -> None:
-        leftover = {self.now, self.following} & linear_form(self.of.rhs).keys()
-        weight = linear_form(self.of.lhs).get(self.following, sp.S.Zero)
-        if leftover or not region.proves_nonnegative(weight):
-            raise DerivationError(
-                f"{self.name}: the potential must stand on the left, weight >= 0."
-            )
-        if not region.proves_positive(self.steps):
-            raise DerivationError(f"{self.name}: the number of steps must be > 0.")
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Average:
-    """An inequality that holds at every step holds for the averages over steps.
-
-    Attributes:
-        name: What the step shows.
-        of: The inequality.
-    """
-
-    name: str
-    of: "Premise | Step"
-
-    equality = False
-
-    @property
-    def lhs(self) -> sp.Expr:
-        """Average of the left side."""
-        return average(self.of.lhs)
-
-    @property
-    def rhs(self) -> sp.Expr:
-        """Average of the right side."""
-        return average(self.of.rhs)
-
-    @property
-    def premises(self) -> "tuple[Premise | Step, ...]":
-        """What the step uses."""
-        return (self.of,)
-
-    def check(self, region: Region) -> None:
-        """Averages keep an inequality: nothing to check."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Recursion:
-    """From r_next <= q r + b follows r_N <= q^N r_0 + b / (1 - q), or r_0 + N b for q = 1.
-
-    Attributes:
-        name: What the step shows.
-        of: The one-step inequality, with r_next alone on the left.
-        now: r, an atom.
-        end: The atom for r after `count` steps.
-        count: Number of steps N, a parameter or an atom >= 0.
-    """
-
-    name: str
-    of: "Premise | Step"
-    now: sp.Expr
-    end: sp.Expr
-    count: sp.Expr
-
-    equality = False
-
-    def factor_and_constant(self) -> tuple[sp.Expr, sp.Expr]:
-        """Return q and b."""
-        form = linear_form(self.of.rhs)
-        return form.pop(self.now, sp.S.Zero), form.pop(sp.S.One, sp.S.Zero)
-
-    @property
-    def lhs(self) -> sp.Expr:
-        """R after the last step."""
-        return self.end
-
-    @property
-    def rhs(self) -> sp.Expr:
-        """The bound on it."""
-        q, constant = self.factor_and_constant()
-        if vanishes(q - 1):
-            return start(self.now) + self.count * constant
-        return q**self.count * start(self.now) + constant / (1 - q)
-
-    @property
-    def premises(self) -> "tuple[Premise | Step, ...]":
-        """What the step uses."""
-        return (self.of,)
-
-    def check(self, region: Region) -> None:
-        q, constant = self.factor_and_constant()
-        others = linear_form(self.of.rhs).keys() - {self.now, sp.S.One}
-        if others or not isinstance(self.of.lhs, Atom):
-            raise DerivationError(f"{self.name}: the step must read r_next <= q r + b.")
-        if not region.proves_nonnegative(constant) or not region.proves_nonnegative(q):
-            raise DerivationError(f"{self.name}: q and b must be >= 0, got q={q}, b={constant}.")
-        if not vanishes(q - 1) and not region.proves_positive(1 - q):
-            raise DerivationError(f"{self.name}: q must be < 1 on the assumed region, got {q}.")
 
 
 @final
@@ -230,31 +87,43 @@ class SquareRoot:
     Attributes:
         name: What the step shows.
         of: The inequality, with E|u|^2 alone on the left and only parameters on the right.
+        root: The root of the right side, an expression >= 0.
     """
 
     name: str
-    of: "Premise | Step"
+    of: Claim
+    root: sp.Expr
 
-    equality = False
+    @property
+    def equality(self) -> bool:
+        """A root of an inequality is an inequality."""
+        return False
 
     @property
     def lhs(self) -> sp.Expr:
         """The norm."""
-        return nonnegative_atom(f"sqrt[{self.of.lhs}]")
+        return nonnegative_atom(str(self.of.lhs).removeprefix("E").removesuffix("^2"))
 
     @property
     def rhs(self) -> sp.Expr:
         """The root of the bound."""
-        return sp.sqrt(self.of.rhs)
+        return self.root
 
     @property
-    def premises(self) -> "tuple[Premise | Step, ...]":
+    def premises(self) -> tuple[Claim, ...]:
         """What the step uses."""
         return (self.of,)
 
     def check(self, region: Region) -> None:
-        if self.of.rhs.atoms(Atom) or not region.proves_nonnegative(self.of.rhs):
-            raise DerivationError(f"{self.name}: the right side must be a number >= 0.")
+        """Check that the left side is one squared norm and the right side a number >= 0."""
+        text = str(self.of.lhs)
+        squared = isinstance(self.of.lhs, Atom) and text.startswith("E|") and text.endswith("|^2")
+        if not squared or self.of.rhs.atoms(Atom):
+            raise DerivationError(f"{self.name}: must read E|u|^2 <= number, got {text}.")
+        if not region.proves_nonnegative(self.root) or not vanishes(self.root**2 - self.of.rhs):
+            raise DerivationError(
+                f"{self.name}: the root must be >= 0 with square {self.of.rhs}, got {self.root}."
+            )
 
 
 @final
@@ -272,38 +141,31 @@ class VectorIdentity:
     left: Vector
     right: Vector
 
-    equality = True
-    lhs = sp.S.Zero
-    rhs = sp.S.Zero
-    premises = ()
+    @property
+    def equality(self) -> bool:
+        """An identity."""
+        return True
+
+    @property
+    def lhs(self) -> sp.Expr:
+        """Zero: the identity is about vectors, not about expected quantities."""
+        return sp.S.Zero
+
+    @property
+    def rhs(self) -> sp.Expr:
+        """Zero."""
+        return sp.S.Zero
+
+    @property
+    def premises(self) -> tuple[Claim, ...]:
+        """None."""
+        return ()
 
     def check(self, region: Region) -> None:
+        """Check that all coefficients agree."""
         for name, coefficient in (self.left - self.right).terms.items():
             if not vanishes(coefficient):
                 raise DerivationError(
                     f"{self.name}: the coefficients of {name} must agree, "
                     f"got a difference of {sp.factor(coefficient)}."
                 )
-
-
-Step = Combination | Telescope | Average | Recursion | SquareRoot | VectorIdentity
-
-
-def linear_form(expression: sp.Expr) -> dict[sp.Expr, sp.Expr]:
-    """Return the coefficient of each atom of a linear form; key 1 holds the rest."""
-    atoms = sorted(expression.atoms(Atom), key=str)
-    if not atoms:
-        return {sp.S.One: expression}
-    terms = sp.Poly(expression, *atoms).terms()
-    form = {}
-    for powers, coefficient in terms:
-        if sum(powers) > 1:
-            raise DerivationError(f"A side must be linear in its atoms, got {expression}.")
-        key = atoms[powers.index(1)] if sum(powers) else sp.S.One
-        form[key] = coefficient
-    return form
-
-
-def vanishes(expression: sp.Expr) -> bool:
-    """Return whether an expression in the parameters is identically zero."""
-    return sp.cancel(sp.together(expression)) == 0 or sp.simplify(expression) == 0

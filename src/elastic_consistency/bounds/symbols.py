@@ -100,7 +100,7 @@ f = _nonnegative("f")
 w_min = _positive("w_min")
 theta = _positive("theta")
 beta = _nonnegative("beta")
-gamma = _positive("gamma")
+gamma = _nonnegative("gamma")
 mu = _nonnegative("mu")
 rho = _nonnegative("rho")
 k = _positive("k")
@@ -111,6 +111,7 @@ zeta = _nonnegative("zeta")
 b = _positive("b")
 m = _positive("m")
 lambda_ = _positive("lambda")
+alpha_0 = _positive("alpha_0")
 t_job = _positive("t_job")
 t_max = _positive("t_max")
 t_mean = _positive("t_mean")
@@ -155,6 +156,7 @@ _TABLE = (
     SymbolInfo(zeta, SLOPE, "heterogeneity of the local gradients", sp.Rational(1, 2)),
     SymbolInfo(b, NUMBER, "Young parameter of the residual", sp.Rational(1, 10)),
     SymbolInfo(m, NUMBER, "number of gradients in a mini-batch", sp.Integer(8)),
+    SymbolInfo(alpha_0, STEP_SIZE, "unit of step sizes, 1 in the papers", sp.Integer(1)),
     SymbolInfo(lambda_, CURVATURE, "curvature of a quadratic", sp.Integer(1)),
     SymbolInfo(t_job, SECONDS, "seconds for one gradient", sp.Integer(1)),
     SymbolInfo(t_max, SECONDS, "seconds for one gradient on the slowest worker", sp.Integer(10)),
