@@ -34,6 +34,19 @@ def squared_norms(x: Array) -> Array:
     return array_namespace(x).sum(x * x, axis=-1)
 
 
+def norms(x: Array) -> Array:
+    """(R,) Euclidean norms of (R, d) rows, scaled so that squares neither over- nor underflow.
+
+    A row with an infinity or a NaN has the norm infinity or NaN.
+    """
+    xp = array_namespace(x)
+    largest = xp.max(xp.abs(x), axis=-1)
+    usable = xp.isfinite(largest) & (largest > 0)
+    scale = xp.where(usable, largest, xp.ones_like(largest))
+    scaled = xp.where(usable[..., None], x / scale[..., None], xp.zeros_like(x))
+    return xp.where(usable, scale * xp.sqrt(squared_norms(scaled)), largest)
+
+
 def _writable(values: Array) -> Array:
     # torch warns about a read-only NumPy array, even where nobody writes to it.
     if isinstance(values, np.ndarray) and not values.flags.writeable:

@@ -69,6 +69,13 @@ class AbstractOracle(ABC):
     def mean_gradient(self, x: Array) -> Array:
         """(R, d) gradients of f at (R, d) points."""
 
+    def worker_mean_gradient(self, x: Array, worker: int) -> Array:
+        """(R, d) gradients at (R, d) points of f_i, the mean loss of one worker's own data.
+
+        f is the plain mean of the f_i, and all are equal when workers share their data.
+        """
+        return self.mean_gradient(x)
+
     @abstractmethod
     def loss(self, x: Array) -> Array:
         """(R,) values of f at (R, d) points."""

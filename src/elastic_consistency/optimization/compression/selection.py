@@ -1,0 +1,28 @@
+"""Selecting the largest entries of a row, with a stated rule for ties."""
+
+from typing import Any
+
+from array_api_compat import array_namespace
+
+Array = Any
+
+
+def largest_entries(scores: Array, count: int) -> Array:
+    """(R, d) booleans, true at the `count` largest scores of each row.
+
+    Among equal scores the lowest index wins; NaN counts as the largest score of all.
+
+    Args:
+        scores: (R, d) real numbers.
+        count: Entries to select, from 1 to d.
+    """
+    xp = array_namespace(scores)
+    if count == scores.shape[-1]:
+        return xp.ones_like(scores, dtype=xp.bool)
+    infinity = xp.full_like(scores, xp.inf)
+    scores = xp.where(xp.isnan(scores), infinity, scores)
+    threshold = xp.sort(scores, axis=-1)[..., -count][..., None]
+    above = scores > threshold
+    level = scores == threshold
+    wanted = count - xp.sum(above, axis=-1, keepdims=True, dtype=xp.int64)
+    return above | (level & (xp.cumulative_sum(level, axis=-1, dtype=xp.int64) <= wanted))
