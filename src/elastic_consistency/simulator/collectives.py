@@ -72,8 +72,9 @@ class Tree(AbstractCollective):
         ready = [0.0] * p
         for hop in hops:
             for i in range(0, p - hop, 2 * hop):
-                arrival = ready[i + hop] + network.seconds(i + hop, i, n_bytes)
-                ready[i] = max(ready[i], arrival)
+                # A worker takes one message at a time, in the order of the steps.
+                start = max(ready[i], ready[i + hop])
+                ready[i] = start + network.seconds(i + hop, i, n_bytes)
         for hop in reversed(hops):
             for i in range(0, p - hop, 2 * hop):
                 arrival = ready[i] + network.seconds(i, i + hop, n_bytes)

@@ -61,7 +61,7 @@ def _blocks(
     while True:
         u = uniforms(*address, position * step, block * step)[lane::step]
         # A loop and not `yield from`: the iterator of a list accepts no send().
-        for value in (offset + scale * law.quantile(u)).tolist():
+        for value in (offset + scale * law.quantile(u)).tolist():  # noqa: UP028
             yield value
         position += block
         block = min(2 * block, _LARGEST_BLOCK)

@@ -8,7 +8,13 @@ from elastic_consistency.schedule import Op, Schedule, ScheduleError
 APPLIED_ALONE = (Op.READ, Op.GRADIENT, Op.ENCODE, Op.ADD, Op.DROP)
 
 
-def refuse_unless(condition: bool, rule: str, message: str, *, row: int = -1) -> None:
+def refuse_unless(
+    condition: bool,  # noqa: FBT001  (reads as a claim)
+    rule: str,
+    message: str,
+    *,
+    row: int = -1,
+) -> None:
     """Raise ScheduleError unless `condition` holds."""
     if not condition:
         raise ScheduleError(rule, message, row=row)
