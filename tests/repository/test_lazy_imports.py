@@ -33,7 +33,11 @@ def test_importing_the_package_loads_nothing_heavy():
 
 
 def test_help_of_the_command_line_loads_nothing_heavy():
-    statement = "sys.argv = ['elastic', '--help']; from elastic_consistency.cli import main; main()"
+    statement = (
+        "sys.argv = ['elastic', '--help']; "
+        "from elastic_consistency.cli import main; "
+        "raise SystemExit(main())"
+    )
 
     assert _run(statement) == {"code": 0, "loaded": []}
 

@@ -45,7 +45,7 @@ def test_every_command_that_a_page_names_exists(pages):
     broken = {}
 
     for command in sorted(_commands(pages, "elastic")):
-        script = "from elastic_consistency.cli import main; main()"
+        script = "from elastic_consistency.cli import main; raise SystemExit(main())"
         run = subprocess.run(
             [sys.executable, "-c", script, command, "--help"], capture_output=True, text=True
         )
