@@ -1,0 +1,72 @@
+"""What all ranks are told to replay, and what each returns; nothing here loads torch."""
+
+import hashlib
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from elastic_consistency.execution import Trace
+from elastic_consistency.execution.probes import Loss
+from elastic_consistency.hardware_backend.placement import Placement
+from elastic_consistency.optimization.compression import AbstractCodec
+from elastic_consistency.optimization.oracles import AbstractOracle
+from elastic_consistency.optimization.update_rules import AbstractRule
+from elastic_consistency.schedule import Schedule
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Order:
+    """What all ranks are told to replay.
+
+    Attributes:
+        schedule: What to replay.
+        oracle: The problem.
+        rule: The update rule.
+        codec: Compression of updates, None for none.
+        seeds: One a replicate.
+        placement: Which rank plays which host.
+        device: "cpu", or a kind of accelerator that torch knows.
+        dtype: Name of a floating-point type of torch.
+        ordered: Sum messages in the order of their PUT rows.
+        loss: A loss to trace, None for none.
+    """
+
+    schedule: Schedule
+    oracle: AbstractOracle
+    rule: AbstractRule
+    codec: AbstractCodec | None
+    seeds: tuple[int, ...]
+    placement: Placement
+    device: str
+    dtype: str
+    ordered: bool
+    loss: Loss | None
+
+    def fingerprint(self) -> str:
+        """Differs between ranks that would not replay the same thing."""
+        start = np.asarray(self.oracle.start(), np.float64)
+        digest = hashlib.sha256(start.tobytes()).hexdigest()[:12]
+        return "; ".join(
+            [
+                f"schedule {self.schedule.digest()[:12]}",
+                f"{type(self.oracle).__name__} of dimension {self.oracle.dimension} at {digest}",
+                f"{self.rule!r} {self.codec!r}",
+                f"seeds {self.seeds} {self.placement!r} {self.dtype} ordered {self.ordered}",
+            ]
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """What one rank returns.
+
+    Attributes:
+        models: Final (R, d) float64 model of each replica that lives there, by number.
+        traces: By name.
+    """
+
+    models: dict[int, np.ndarray]
+    traces: dict[str, Trace]

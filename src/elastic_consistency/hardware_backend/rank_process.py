@@ -1,0 +1,164 @@
+"""The life of one rank: it joins the others, does its task, and says how that went."""
+
+import os
+import socket
+import threading
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from multiprocessing.connection import Connection
+from typing import Any, final
+
+import torch
+import torch.distributed as dist
+
+from elastic_consistency.hardware_backend.failures import MismatchError
+from elastic_consistency.hardware_backend.invitation import Invitation
+
+ADDRESS = "127.0.0.1"
+_UNATTENDED = timedelta(hours=12)  # the parent notices who hangs long before the transport does
+
+
+@final
+class Progress:
+    """Where a rank stands; its main thread writes, its messenger thread reads.
+
+    Attributes:
+        row: Row of the schedule, or any other number that grows with the work.
+        waiting: Whether it waits for another rank.
+    """
+
+    __slots__ = ("row", "waiting")
+
+    def __init__(self) -> None:
+        self.row, self.waiting = -1, False
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Rank:
+    """What a task knows of the rank that it runs on.
+
+    Attributes:
+        number: 0 to size - 1.
+        size: Number of ranks.
+        store: Key-value store that all ranks share.
+        progress: Where the rank stands.
+    """
+
+    number: int
+    size: int
+    store: Any
+    progress: Progress
+
+    def agree(self, what: str, fingerprint: str) -> None:
+        """Make sure that all ranks have the same fingerprint.
+
+        Raises:
+            MismatchError: On every rank, if one of them differs.
+        """
+        self.progress.waiting = True
+        self.store.set(f"{what}/{self.number}", fingerprint)
+        theirs = [self.store.get(f"{what}/{k}").decode() for k in range(self.size)]
+        self.progress.waiting = False
+        if len(set(theirs)) > 1:
+            told = ", ".join(f"rank {k}: {text[:60]}" for k, text in enumerate(theirs))
+            raise MismatchError(f"All ranks must have the same {what}, got {told}.")
+
+
+def live(
+    connection: Connection, invitation: Invitation, task: Callable[..., Any], argument: Any
+) -> None:
+    """Entry point of the process; every message to the parent is a (kind, content) pair."""
+    torch.set_num_threads(1)
+    os.environ.setdefault("GLOO_SOCKET_IFNAME", _loopback())
+    progress = Progress()
+    messenger = _Messenger(connection, progress)
+    try:
+        store = _meet(messenger, invitation)
+        progress.waiting = True
+        messenger.start(invitation.heartbeat)
+        dist.init_process_group(
+            invitation.backend,
+            store=dist.PrefixStore("group", store),
+            rank=invitation.number,
+            world_size=invitation.size,
+            timeout=_UNATTENDED,
+        )
+        progress.waiting = False
+        rank = Rank(invitation.number, invitation.size, dist.PrefixStore("task", store), progress)
+        result = task(rank, argument)
+        _leave_together(rank)
+        dist.destroy_process_group()
+        messenger.send("result", result)
+    except BaseException as error:  # noqa: BLE001  (whatever it is, the parent must hear of it)
+        messenger.send("error", (_told(error), traceback.format_exc()))
+        # Destructors of a broken process group may wait for ranks that are gone.
+        os._exit(1)
+
+
+def _told(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _leave_together(rank: Rank) -> None:
+    """Nobody tears its connections down while another rank still needs them."""
+    rank.progress.waiting = True
+    rank.store.set(f"done/{rank.number}", "")
+    rank.store.wait([f"done/{k}" for k in range(rank.size)], _UNATTENDED)
+
+
+def _meet(messenger: "_Messenger", invitation: Invitation) -> Any:
+    """The shared store: rank 0 serves it and tells the others its port through the parent."""
+    first = invitation.number == 0
+    try:
+        if first:
+            store = _store(invitation.port, serves=True)
+            messenger.send("port", store.port)
+            return store
+        port = messenger.receive()
+        return _store(port, serves=False)
+    except dist.DistNetworkError as error:
+        if "EADDRINUSE" in str(error):
+            raise OSError(f"port {invitation.port} on {ADDRESS} is in use") from error
+        raise
+
+
+def _store(port: int, *, serves: bool) -> Any:
+    return dist.TCPStore(
+        ADDRESS, port, is_master=serves, timeout=_UNATTENDED, wait_for_workers=False
+    )
+
+
+def _loopback() -> str:
+    names = [name for _, name in socket.if_nameindex()]
+    return next((name for name in names if name.startswith("lo")), names[0])
+
+
+@final
+class _Messenger:
+    """Talks to the parent: signs of life while it lives, an end of this process when it dies."""
+
+    def __init__(self, connection: Connection, progress: Progress) -> None:
+        self._connection, self._progress = connection, progress
+        self._lock = threading.Lock()
+
+    def send(self, kind: str, content: Any) -> None:
+        with self._lock:
+            self._connection.send((kind, content))
+
+    def receive(self) -> Any:
+        return self._connection.recv()
+
+    def start(self, heartbeat: float) -> None:
+        threading.Thread(target=self._talk, args=(heartbeat,), daemon=True).start()
+
+    def _talk(self, heartbeat: float) -> None:
+        try:
+            while not self._connection.poll(heartbeat):
+                self.send("alive", (self._progress.row, self._progress.waiting))
+            # The parent never writes now: there is something to read only when it is gone.
+        except OSError:
+            pass
+        os._exit(1)

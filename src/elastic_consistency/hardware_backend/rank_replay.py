@@ -1,0 +1,139 @@
+"""One rank's part of a replay: its steps of the lowering, on its own executor."""
+
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any, final
+
+import numpy as np
+import torch
+
+from elastic_consistency.execution import Executor
+from elastic_consistency.execution.probes.base import Context
+from elastic_consistency.hardware_backend.lowering import Carry, Launch, Lowering, Run, lower
+from elastic_consistency.hardware_backend.order import Order, Part
+from elastic_consistency.hardware_backend.rank_process import Rank
+from elastic_consistency.hardware_backend.transport import Transport
+from elastic_consistency.optimization.oracles import AbstractOracle
+from elastic_consistency.schedule import Op, Rows
+
+
+def replay_rank(rank: Rank, order: Order) -> Part:
+    """Replay this rank's part of the schedule."""
+    rank.agree("order", order.fingerprint())
+    return _RankReplay(rank, order).run()
+
+
+@final
+class _RankReplay:
+    """A rank at work."""
+
+    def __init__(self, rank: Rank, order: Order) -> None:
+        self._rank, self._order = rank, order
+        self._lowering: Lowering = lower(order.schedule, order.placement, ordered=order.ordered)
+        start = _start(order, place_of(order.device, rank.number))
+        self._observers = self._watch()
+        self._executor = Executor(
+            order.schedule.metadata,
+            order.oracle,
+            order.rule,
+            seeds=order.seeds,
+            start=start,
+            codec=order.codec,
+            observers={int(op): self._observers for op in (Op.STEP, Op.MIX)},
+        )
+        self._transport = Transport(
+            self._executor,
+            rank.number,
+            start,
+            groups=self._lowering.groups(),
+            progress=rank.progress,
+        )
+        stale = order.schedule.staleness()
+        self._staleness = np.zeros(len(order.schedule.rows), np.int64)
+        self._staleness[stale.row] = stale.steps
+
+    def run(self) -> Part:
+        for observer in self._observers:
+            observer.open(self._executor)
+        for step in self._lowering.steps(self._rank.number):
+            self._do(step)
+        self._transport.finish()
+        hosted = self._lowering.hosted(self._rank.number)
+        for replica in hosted:
+            self._executor.refuse_infinity(replica)
+        models = {r: to_numpy(self._executor.model(r)) for r in hosted}
+        return Part(models, {t.name: t for o in self._observers for t in o.traces()})
+
+    def _do(self, step: Any) -> None:
+        progress = self._rank.progress
+        if isinstance(step, Run):
+            for piece in _pieces(step.rows):
+                progress.row = int(piece[0])
+                self._execute(piece)
+            return
+        progress.row = max(progress.row, _row_of(step))
+        if isinstance(step, Carry):
+            self._transport.carry(step)
+        elif isinstance(step, Launch):
+            self._transport.launch(step)
+        else:
+            self._transport.collect(step)
+
+    def _execute(self, numbers: np.ndarray) -> None:
+        rows = self._order.schedule.rows
+        taken = Rows(*(getattr(rows, column.name)[numbers] for column in fields(rows)))
+        adds = numbers[taken.op == Op.ADD]
+        self._executor.execute(taken, iter(self._staleness[adds].tolist()))
+
+    def _watch(self) -> tuple[Any, ...]:
+        order, loss = self._order, self._order.loss
+        if loss is None or loss.replica not in self._lowering.hosted(self._rank.number):
+            return ()
+        context = Context(order.schedule, LossOnHost(order.oracle), order.rule)  # type: ignore[arg-type]
+        return (loss.start(context),)
+
+
+@final
+class LossOnHost:
+    """The loss of an oracle as a NumPy array, wherever the oracle computes it.
+
+    Args:
+        oracle: The oracle.
+    """
+
+    def __init__(self, oracle: AbstractOracle) -> None:
+        self._oracle = oracle
+
+    def loss(self, x: torch.Tensor) -> np.ndarray:
+        """(R,) float64 losses."""
+        return to_numpy(self._oracle.loss(x))
+
+
+def to_numpy(values: torch.Tensor) -> np.ndarray:
+    """float64 copy of a tensor of any precision on any device."""
+    return values.detach().to("cpu", torch.float64).numpy().copy()
+
+
+def place_of(kind: str, rank: int) -> torch.device:
+    """The device of a rank; ranks share devices in turn when there are too few of them."""
+    if kind == "cpu":
+        return torch.device("cpu")
+    module = torch.get_device_module(kind)
+    device = torch.device(kind, rank % module.device_count())
+    module.set_device(device)
+    return device
+
+
+def _start(order: Order, device: torch.device) -> torch.Tensor:
+    point = torch.tensor(np.asarray(order.oracle.start()), dtype=getattr(torch, order.dtype))
+    return point.to(device).repeat(len(order.seeds), 1)
+
+
+def _pieces(rows: np.ndarray, size: int = 16) -> Iterator[np.ndarray]:
+    """Rows a few at a time, so that the rank shows progress."""
+    for first in range(0, len(rows), size):
+        yield rows[first : first + size]
+
+
+def _row_of(step: Any) -> int:
+    return step.crossing.launch if isinstance(step, Launch) else step.row

@@ -1,0 +1,200 @@
+"""Processes that are ranks: start them, watch them, collect results, leave none behind."""
+
+import multiprocessing
+import signal
+import time
+from collections.abc import Callable, Sequence
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import Any, final
+
+from elastic_consistency.hardware_backend.failures import RanksError
+from elastic_consistency.hardware_backend.invitation import Invitation, enter
+
+_PRELOADED = [
+    "elastic_consistency.hardware_backend.rank_process",
+    "elastic_consistency.hardware_backend.rank_replay",
+]
+_LAST_WORDS = 5.0  # s that ranks get to say what they saw once one of them has failed
+_BIRTH = 60.0  # s until the first sign of life
+
+
+def run_ranks(
+    task: Callable[..., Any],
+    arguments: Sequence[Any],
+    *,
+    timeout: float = 20.0,
+    backend: str = "gloo",
+    port: int = 0,
+) -> list[Any]:
+    """Run `task(rank, argument)` in one process a rank, and return what each returned.
+
+    The processes stem from a fork server that has torch loaded already. In a script, call this
+    under `if __name__ == "__main__"`.
+
+    Args:
+        task: A function that can be imported by its name.
+        arguments: One a rank.
+        timeout: Seconds without progress after which a rank that waits for nobody, or all
+            ranks together, are said to hang; longer than the longest single gradient.
+        backend: Of torch.distributed.
+        port: Port on this machine through which the ranks meet, 0 for any free one.
+
+    Raises:
+        RanksError: If a rank fails, is killed or hangs. All others are stopped by then.
+    """
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(_PRELOADED)
+    crew = _Crew(len(arguments), timeout)
+    try:
+        for number, argument in enumerate(arguments):
+            mine, theirs = context.Pipe()
+            invitation = Invitation(number, len(arguments), port, backend, min(1.0, timeout / 4))
+            process = context.Process(
+                target=enter, args=(theirs, invitation, task, argument), daemon=True
+            )
+            process.start()
+            theirs.close()
+            crew.add(process, mine)
+        return crew.results()
+    finally:
+        crew.dismiss()
+
+
+@final
+class _Member:
+    """What the parent knows of one rank."""
+
+    def __init__(self, process: BaseProcess, connection: Connection) -> None:
+        self.process, self.connection = process, connection
+        self.state: tuple[int, bool] | None = None
+        self.heard = self.moved = time.monotonic()
+
+    def hear(self, state: tuple[int, bool]) -> None:
+        self.heard = time.monotonic()
+        if state != self.state:
+            self.state, self.moved = state, self.heard
+
+    def complaint(self, timeout: float) -> str | None:
+        """Why this rank is said to hang, if it is."""
+        now = time.monotonic()
+        if self.state is None:
+            late = now - self.heard > max(timeout, _BIRTH)
+            return f"gave no sign of life for {now - self.heard:.0f} s" if late else None
+        if now - self.heard > timeout:
+            return f"hangs: no sign of life for {timeout:g} s, last seen {self._where()}"
+        if not self.state[1] and now - self.moved > timeout:
+            return f"hangs: no progress for {timeout:g} s {self._where()}"
+        return None
+
+    def stuck(self, timeout: float) -> str | None:
+        """Why this rank is part of a deadlock, if it may be."""
+        if self.state is None or time.monotonic() - self.moved < timeout:
+            return None
+        return f"waits in vain for {timeout:g} s {self._where()}"
+
+    def _where(self) -> str:
+        row = -1 if self.state is None else self.state[0]
+        return f"at row {row}" if row >= 0 else "before the first row"
+
+
+@final
+class _Crew:
+    """All ranks of one run."""
+
+    def __init__(self, size: int, timeout: float) -> None:
+        self._size, self._timeout = size, timeout
+        self._members: dict[int, _Member] = {}
+        self._results: dict[int, Any] = {}
+        self._failures: dict[int, str] = {}
+        self._details: dict[int, str] = {}
+        self._deadline = float("inf")
+
+    def add(self, process: BaseProcess, connection: Connection) -> None:
+        self._members[len(self._members)] = _Member(process, connection)
+
+    def results(self) -> list[Any]:
+        """What every rank returned.
+
+        Raises:
+            RanksError: If one of them failed.
+        """
+        while open_ranks := self._open():
+            ready = wait([self._members[k].connection for k in open_ranks], self._timeout / 8)
+            for number in open_ranks:
+                if self._members[number].connection in ready:
+                    self._listen(number)
+            self._look_for_hanging_ranks()
+            if time.monotonic() > self._deadline:
+                break
+        if self._failures:
+            first = next(iter(self._failures))
+            for number in self._open():
+                self._failures[number] = f"was stopped, since rank {first} had failed"
+            raise self._error()
+        return [self._results[number] for number in range(self._size)]
+
+    def dismiss(self) -> None:
+        """End whatever still runs."""
+        for member in self._members.values():
+            if member.process.is_alive():
+                member.process.kill()
+            member.process.join()
+            member.process.close()
+            member.connection.close()
+
+    def _error(self) -> RanksError:
+        error = RanksError(self._failures, self._size)
+        for number, text in self._details.items():
+            error.add_note(f"rank {number}: {text}")
+        return error
+
+    def _open(self) -> list[int]:
+        closed = self._results.keys() | self._failures.keys()
+        return [number for number in self._members if number not in closed]
+
+    def _listen(self, number: int) -> None:
+        member = self._members[number]
+        try:
+            kind, content = member.connection.recv()
+        except (EOFError, OSError):
+            member.process.join(1.0)
+            self._fail(number, _epitaph(member.process.exitcode))
+            return
+        if kind == "alive":
+            member.hear(content)
+        elif kind == "port":
+            self._pass_on(content)
+        elif kind == "result":
+            self._results[number] = content
+        else:
+            self._details[number] = content[1]
+            self._fail(number, content[0])
+
+    def _pass_on(self, port: int) -> None:
+        for number, member in self._members.items():
+            if number > 0 and number not in self._failures:
+                member.connection.send(port)
+
+    def _look_for_hanging_ranks(self) -> None:
+        open_ranks = self._open()
+        for number in open_ranks:
+            complaint = self._members[number].complaint(self._timeout)
+            if complaint:
+                self._fail(number, complaint)
+                # Its death breaks its connections, so that those who wait for it notice.
+                self._members[number].process.kill()
+        stuck = {number: self._members[number].stuck(self._timeout) for number in open_ranks}
+        if open_ranks and not self._failures and all(stuck.values()):
+            for number, text in stuck.items():
+                self._fail(number, str(text))
+
+    def _fail(self, number: int, text: str) -> None:
+        self._failures[number] = text
+        self._deadline = min(self._deadline, time.monotonic() + _LAST_WORDS)
+
+
+def _epitaph(exitcode: int | None) -> str:
+    if exitcode is not None and exitcode < 0:
+        return f"was killed by {signal.Signals(-exitcode).name}"
+    return f"ended without a word, exit status {exitcode}"

@@ -1,0 +1,124 @@
+"""Carrying operands and messages between ranks with torch.distributed."""
+
+from collections import deque
+from datetime import timedelta
+from typing import Any, final
+
+import torch
+import torch.distributed as dist
+
+from elastic_consistency.execution import Executor
+from elastic_consistency.hardware_backend.failures import ContactLostError
+from elastic_consistency.hardware_backend.lowering import Carry, Collect, Launch, Operand
+from elastic_consistency.hardware_backend.rank_process import Progress
+from elastic_consistency.hardware_backend.routes import Crossing, Route
+
+_MOST_SENDS = 64  # sends not yet known to be complete, before the oldest is waited for
+
+
+@final
+class Transport:
+    """One rank's end of all transfers of one replay.
+
+    Args:
+        executor: Holds the operands that live on this rank.
+        rank: Number of this rank.
+        blank: (R, d) array whose dtype, device and number of replicates all transfers share.
+        groups: Members of every subgroup, in the same order on all ranks.
+        progress: Where this rank stands.
+        timeout: Of one wait, or None to leave time to whoever watches the ranks.
+    """
+
+    def __init__(
+        self,
+        executor: Executor,
+        rank: int,
+        blank: torch.Tensor,
+        *,
+        groups: list[tuple[int, ...]],
+        progress: Progress,
+        timeout: timedelta | None = None,
+    ) -> None:
+        self._executor, self._rank, self._blank = executor, rank, blank
+        self._groups = {members: dist.new_group(list(members)) for members in groups}
+        self._progress, self._timeout = progress, timeout
+        self._sends: deque[tuple[Any, torch.Tensor, str, int]] = deque()
+        self._flying: dict[int, tuple[Any, torch.Tensor]] = {}
+
+    def carry(self, step: Carry) -> None:
+        """Send an operand, or receive it and place it."""
+        what = f"{step.operand.value} {step.number}"
+        of_model = step.operand is Operand.MODEL
+        if step.source == self._rank:
+            get = self._executor.model_part if of_model else self._executor.update_part
+            self._send(get(step.number, step.blocks), step.target, what, step.row)
+            return
+        vector = self._empty(step.blocks)
+        told = f"receiving {what} from rank {step.source}"
+        self._wait(dist.irecv(vector, step.source), told, step.row)
+        if of_model:
+            self._executor.place_model(step.number, step.blocks, vector, step.mass)
+        else:
+            self._executor.place_update(step.number, step.blocks, vector)
+
+    def launch(self, step: Launch) -> None:
+        """Begin the crossing of a message."""
+        crossing = step.crossing
+        begin = self._begin_pair if crossing.route is Route.SEND else self._begin_collective
+        self._flying[crossing.message] = begin(crossing)
+
+    def collect(self, step: Collect) -> None:
+        """Wait for a message and place it where it is read."""
+        crossing = step.crossing
+        work, vector = self._flying.pop(crossing.message)
+        told = f"{crossing.route.value} of message {crossing.message} among {crossing.members}"
+        self._wait(work, told, step.row)
+        if self._rank in crossing.readers:
+            place = self._executor.place_message
+            place(crossing.message, crossing.blocks, vector, step.mass)
+
+    def finish(self) -> None:
+        """Wait until everything sent has left."""
+        while self._sends:
+            self._forget_oldest_send()
+
+    def _begin_pair(self, crossing: Crossing) -> tuple[Any, torch.Tensor]:
+        (other,) = (rank for rank in crossing.members if rank != self._rank)
+        if self._rank == crossing.root:
+            vector = self._executor.message_part(crossing.message, crossing.blocks).contiguous()
+            return dist.isend(vector, other), vector
+        vector = self._empty(crossing.blocks)
+        return dist.irecv(vector, other), vector
+
+    def _begin_collective(self, crossing: Crossing) -> tuple[Any, torch.Tensor]:
+        group, root = self._groups.get(crossing.members), crossing.root
+        part = self._executor.message_part(crossing.message, crossing.blocks)
+        # A copy: the part may be the very array of a job's update.
+        vector = part.clone(memory_format=torch.contiguous_format)
+        if crossing.route is Route.BROADCAST:
+            return dist.broadcast(vector, root, group=group, async_op=True), vector
+        if crossing.route is Route.REDUCE:
+            return dist.reduce(vector, root, group=group, async_op=True), vector
+        return dist.all_reduce(vector, group=group, async_op=True), vector
+
+    def _send(self, values: torch.Tensor, target: int, what: str, row: int) -> None:
+        values = values.contiguous()
+        told = f"sending {what} to rank {target}"
+        self._sends.append((dist.isend(values, target), values, told, row))
+        if len(self._sends) > _MOST_SENDS:
+            self._forget_oldest_send()
+
+    def _forget_oldest_send(self) -> None:
+        work, _, told, row = self._sends.popleft()
+        self._wait(work, told, row)
+
+    def _wait(self, work: Any, told: str, row: int) -> None:
+        self._progress.waiting = True
+        try:
+            work.wait() if self._timeout is None else work.wait(self._timeout)
+        except RuntimeError as error:
+            raise ContactLostError(told, row, error) from error
+        self._progress.waiting = False
+
+    def _empty(self, blocks: tuple[int, ...]) -> torch.Tensor:
+        return self._blank.new_empty((self._blank.shape[0], self._executor.width(blocks)))
