@@ -156,9 +156,13 @@ class _Messenger:
 
     def _talk(self, heartbeat: float) -> None:
         try:
+            self._show_life()
             while not self._connection.poll(heartbeat):
-                self.send("alive", (self._progress.row, self._progress.waiting))
+                self._show_life()
             # The parent never writes now: there is something to read only when it is gone.
         except OSError:
             pass
         os._exit(1)
+
+    def _show_life(self) -> None:
+        self.send("alive", (self._progress.row, self._progress.waiting))

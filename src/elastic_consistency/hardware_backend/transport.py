@@ -40,7 +40,9 @@ class Transport:
         timeout: timedelta | None = None,
     ) -> None:
         self._executor, self._rank, self._blank = executor, rank, blank
-        self._groups = {members: dist.new_group(list(members)) for members in groups}
+        self._groups: dict[tuple[int, ...], Any] = {
+            members: dist.new_group(list(members)) for members in groups
+        }
         self._progress, self._timeout = progress, timeout
         self._sends: deque[tuple[Any, torch.Tensor, str, int]] = deque()
         self._flying: dict[int, tuple[Any, torch.Tensor]] = {}

@@ -1,0 +1,32 @@
+"""Makes the modules of this folder importable in the processes that the tests start."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from elastic_consistency.optimization.oracles import Quadratic
+
+
+@pytest.fixture
+def quadratic() -> Quadratic:
+    """A noisy quadratic in 12 dimensions; NumPy and torch agree on it bit for bit."""
+    return Quadratic(np.linspace(0.1, 1.0, 12), variance=0.5)
+
+
+@pytest.fixture
+def no_process_left():
+    """After the test every process that it started is gone, but for multiprocessing's servers."""
+    before = _ranks()
+    yield
+    assert _ranks() - before == set()
+
+
+def _ranks() -> set[int]:
+    """Ranks are children of the fork server, which is a child of this process."""
+    servers = psutil.Process().children()
+    return {rank.pid for server in servers for rank in server.children(recursive=True)}

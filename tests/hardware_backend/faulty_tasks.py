@@ -1,0 +1,89 @@
+"""Tasks and oracles that go wrong on purpose, importable in the processes of the ranks."""
+
+import os
+import signal
+import time
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+from elastic_consistency.optimization.oracles import AbstractOracle, Quadratic
+
+_calls = count()
+
+
+def kill() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def stop() -> None:
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def sleep() -> None:
+    time.sleep(600)
+
+
+def fail() -> None:
+    raise ArithmeticError("the gradient is not to be had")
+
+
+DEEDS = {"kill": kill, "stop": stop, "sleep": sleep, "fail": fail}
+
+
+@dataclass(frozen=True)
+class Sabotage(AbstractOracle):
+    """A quadratic on which one worker misbehaves at the n-th gradient of its process."""
+
+    inner: Quadratic
+    deed: str
+    worker: int
+    after: int = 3
+
+    @property
+    def dimension(self):
+        return self.inner.dimension
+
+    @property
+    def draws_per_job(self):
+        return self.inner.draws_per_job
+
+    def start(self):
+        return self.inner.start()
+
+    def gradient(self, view, draws, worker):
+        if worker == self.worker and next(_calls) == self.after:
+            DEEDS[self.deed]()
+        return self.inner.gradient(view, draws, worker)
+
+    def mean_gradient(self, x):
+        return self.inner.mean_gradient(x)
+
+    def loss(self, x):
+        return self.inner.loss(x)
+
+    def minimiser(self):
+        return None
+
+    def constants(self, radius=float("inf")):
+        return self.inner.constants(radius)
+
+
+def number_squared(rank, argument):
+    """A task that needs no other rank."""
+    return rank.number, argument**2
+
+
+def misbehave(rank, deed):
+    """A task that does one of the deeds, or "" to wait for rank 0 in vain."""
+    if deed:
+        DEEDS[deed]()
+    rank.progress.waiting = True
+    rank.store.get("never set")
+
+
+def hang_for_ever(rank, argument):
+    """A task whose processes only end with their parent; the file tells who they are."""
+    with Path(argument).open("a") as file:
+        file.write(f"{os.getpid()}\n")
+    time.sleep(600)

@@ -1,0 +1,158 @@
+"""Whatever goes wrong in a rank is said clearly and soon, and no process is left behind."""
+
+import os
+import socket
+import subprocess
+import sys
+import textwrap
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+from faulty_tasks import Sabotage, misbehave, number_squared
+from recorded_schedules import all_reduce, asynchronous_server
+
+from elastic_consistency.hardware_backend import Placement, RanksError, replay, run_ranks
+from elastic_consistency.hardware_backend.order import Order
+from elastic_consistency.hardware_backend.replay import _replay_part
+from elastic_consistency.optimization.update_rules import SGD
+
+SCHEDULES = {"server": asynchronous_server(4, 40), "all-reduce": all_reduce(4, 12)}
+PATIENCE = 4.0
+
+pytestmark = pytest.mark.usefixtures("no_process_left")
+
+
+def test_results_come_back_by_rank():
+    assert run_ranks(number_squared, [3, 5, 7]) == [(0, 9), (1, 25), (2, 49)]
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_a_killed_rank_gives_an_error_on_all_others(quadratic, name):
+    sabotage = Sabotage(quadratic, "kill", worker=0)
+    begin = time.monotonic()
+
+    with pytest.raises(RanksError) as caught:
+        replay(SCHEDULES[name], sabotage, SGD(0.1), seeds=(0,), ranks=3)
+
+    failures = caught.value.failures
+    assert time.monotonic() - begin < 30
+    assert set(failures) == {0, 1, 2}
+    assert failures[1] == "was killed by SIGKILL"
+    for rank in (0, 2):
+        assert failures[rank].startswith("ContactLostError: ")
+        assert "at row" in failures[rank]
+
+
+@pytest.mark.parametrize("deed", ["sleep", "stop"])
+def test_a_hanging_rank_is_named_and_the_others_are_told(quadratic, deed):
+    """Asleep in a gradient, or stopped by the system with its threads."""
+    sabotage = Sabotage(quadratic, deed, worker=1)
+
+    with pytest.raises(RanksError) as caught:
+        replay(SCHEDULES["all-reduce"], sabotage, SGD(0.1), seeds=(0,), ranks=3, timeout=PATIENCE)
+
+    failures = caught.value.failures
+    assert next(iter(failures)) == 2
+    assert "hangs: no" in failures[2]
+    assert "for 4 s" in failures[2]
+    assert failures[0].startswith("ContactLostError: ")
+    assert failures[1].startswith("ContactLostError: ")
+
+
+def test_an_error_in_one_rank_is_told_with_its_own_words(quadratic):
+    sabotage = Sabotage(quadratic, "fail", worker=2)
+
+    with pytest.raises(RanksError, match="the gradient is not to be had") as caught:
+        replay(SCHEDULES["server"], sabotage, SGD(0.1), seeds=(0,), ranks=4)
+
+    assert any("faulty_tasks.py" in note for note in caught.value.__notes__)
+
+
+def test_ranks_that_all_wait_in_vain_are_noticed():
+    with pytest.raises(RanksError, match="waits in vain for 2 s"):
+        run_ranks(misbehave, ["", ""], timeout=2.0)
+
+
+def test_a_rank_that_ends_without_a_word_is_noticed():
+    with pytest.raises(RanksError) as caught:
+        run_ranks(misbehave, ["kill", ""], timeout=PATIENCE)
+
+    assert caught.value.failures[0] == "was killed by SIGKILL"
+    assert 1 in caught.value.failures
+
+
+def test_a_divergence_names_replica_and_step(quadratic):
+    with pytest.raises(RanksError, match="DivergenceError: Replica 0 is not finite"):
+        replay(asynchronous_server(2, 2000), quadratic, SGD(1e6), seeds=(0,), ranks=2)
+
+
+def test_a_port_in_use_is_named():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+
+        with pytest.raises(RanksError, match=f"port {port} on 127.0.0.1 is in use"):
+            run_ranks(number_squared, [1, 2], port=port, timeout=PATIENCE)
+
+
+def test_a_free_port_can_be_chosen():
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+
+    assert run_ranks(number_squared, [1, 2], port=port) == [(0, 1), (1, 4)]
+
+
+def _order(schedule, oracle) -> Order:
+    return Order(
+        schedule, oracle, SGD(0.1), None, (0,), Placement(2), "cpu", "float64", False, None
+    )
+
+
+def test_ranks_with_different_schedules_refuse_to_start(quadratic):
+    orders = [_order(SCHEDULES["server"], quadratic), _order(asynchronous_server(4, 41), quadratic)]
+
+    with pytest.raises(RanksError, match="must have the same order") as caught:
+        run_ranks(_replay_part, orders, timeout=PATIENCE)
+
+    texts = list(caught.value.failures.values())
+    assert len(texts) == 2
+    assert all(order.schedule.digest()[:12] in text for order in orders for text in texts)
+
+
+def test_ranks_with_different_problems_refuse_to_start(quadratic):
+    other = replace(quadratic, initial=quadratic.start() * 2)
+    orders = [_order(SCHEDULES["server"], quadratic), _order(SCHEDULES["server"], other)]
+
+    with pytest.raises(RanksError, match="MismatchError"):
+        run_ranks(_replay_part, orders, timeout=PATIENCE)
+
+
+def test_ranks_die_with_their_parent(tmp_path):
+    """Nobody cleans up after a parent that is killed; the ranks notice by themselves."""
+    script, pids = tmp_path / "parent.py", tmp_path / "pids"
+    script.write_text(
+        textwrap.dedent(f"""
+        from faulty_tasks import hang_for_ever
+        from elastic_consistency.hardware_backend import run_ranks
+        if __name__ == "__main__":
+            run_ranks(hang_for_ever, [{str(pids)!r}] * 3, timeout=500)
+        """)
+    )
+    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    parent = subprocess.Popen([sys.executable, str(script)], env=os.environ | {"PYTHONPATH": path})
+    _until(lambda: pids.exists() and len(pids.read_text().split()) == 3)
+    born = [psutil.Process(int(pid)) for pid in pids.read_text().split()]
+
+    parent.kill()
+    parent.wait()
+
+    _until(lambda: not any(rank.is_running() for rank in born))
+
+
+def _until(claim, seconds: float = 30.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not claim():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
