@@ -43,7 +43,7 @@ class Deadlock(AbstractProtocol):
 
     def start(self, simulation):
         for worker in range(self.begins):
-            simulation.admit()
+            simulation.admit(0.0)
             job = simulation.record.job(worker)
             simulation.record.read(job, 0)
         simulation.waits[0] = Wait(0, (1,), "its turn")

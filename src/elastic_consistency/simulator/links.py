@@ -38,3 +38,7 @@ class Link:
     def mean_seconds(self, n_bytes: float) -> float:
         """Expected transfer time of `n_bytes`, s."""
         return self.fixed_seconds(n_bytes) + self.jitter.mean()
+
+    def is_free(self, n_bytes: float) -> bool:
+        """Whether every transfer of `n_bytes` takes no time at all."""
+        return self.mean_seconds(n_bytes) == 0

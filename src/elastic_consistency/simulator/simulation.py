@@ -1,5 +1,6 @@
 """The state of one simulation: the clock, the limit, the random draws and the record."""
 
+from math import inf
 from typing import final
 
 import simpy
@@ -35,14 +36,15 @@ class Simulation:
         refused: Whether the limit has kept a job from beginning.
     """
 
-    __slots__ = ("_log", "_until", "cluster", "env", "metadata", "n_jobs", "network", "payload",
-                 "record", "refused", "waits")  # fmt: skip
+    __slots__ = ("_last_time", "_log", "_most_jobs", "cluster", "env", "metadata", "n_jobs",
+                 "network", "payload", "record", "refused", "waits")  # fmt: skip
 
     def __init__(
         self, cluster: Cluster, until: Until, payload: Payload, metadata: Metadata
     ) -> None:
         self.cluster, self.payload, self.metadata = cluster, payload, metadata
-        self._until = until
+        self._most_jobs = inf if until.jobs is None else until.jobs
+        self._last_time = until.time_s
         self.env = simpy.Environment()
         self.network = PeerNetwork(cluster, metadata.seed)
         self.record = Recorder(
@@ -58,10 +60,11 @@ class Simulation:
         self.n_jobs = 0
         self.refused = False
 
-    def admit(self, n_jobs: int = 1) -> bool:
-        """Whether `n_jobs` more jobs may begin now; if so they count as begun."""
-        if self._until.admits(self.n_jobs + n_jobs, self.env.now):
-            self.n_jobs += n_jobs
+    def admit(self, now: float, n_jobs: int = 1) -> bool:
+        """Whether `n_jobs` more jobs may begin `now`, s; if so they count as begun."""
+        total = self.n_jobs + n_jobs
+        if total <= self._most_jobs and now < self._last_time:
+            self.n_jobs = total
             return True
         self.refused = True
         return False

@@ -28,7 +28,3 @@ class Until:
         check(self.time_s > 0, self, "time_s", "a number of seconds > 0")
         if self.jobs is None and not isfinite(self.time_s):
             raise ValueError("Until must be given jobs, time_s or both, got neither.")
-
-    def admits(self, n_jobs: int, now: float) -> bool:
-        """Whether job number `n_jobs` (counted from 1) may begin at `now`, s."""
-        return (self.jobs is None or n_jobs <= self.jobs) and now < self.time_s

@@ -116,9 +116,9 @@ class _Rounds:
 
     def begin(self) -> None:
         simulation, record = self._simulation, self._simulation.record
-        if not simulation.admit(simulation.cluster.n_workers):
-            return
         now = simulation.env.now
+        if not simulation.admit(now, simulation.cluster.n_workers):
+            return
         self._round += 1
         self._missing = len(self._alarms)
         self._message = record.message()

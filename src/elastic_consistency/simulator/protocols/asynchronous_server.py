@@ -51,7 +51,7 @@ class AsynchronousServer(AbstractProtocol):
     def start(self, simulation):
         log = simulation.log(_PATTERNS, n_operands=2)
         for worker in range(simulation.cluster.n_workers):
-            if not simulation.admit():
+            if not simulation.admit(0.0):
                 return
             _Client(simulation, log, worker).begin()
 
@@ -79,17 +79,20 @@ class AsynchronousServer(AbstractProtocol):
 class _Client:
     """A worker and its connection to the server."""
 
-    __slots__ = ("_alarm_arrived", "_alarm_computed", "_down", "_env", "_job", "_log", "_note",
-                 "_seconds", "_simulation", "_up", "_worker")  # fmt: skip
+    __slots__ = ("_admit", "_alarm_arrived", "_alarm_computed", "_down", "_env", "_job", "_log", "_note",
+                 "_seconds", "_up", "_worker")  # fmt: skip
 
     def __init__(self, simulation: Simulation, log: PatternLog, worker: int) -> None:
-        self._simulation, self._env, self._worker = simulation, simulation.env, worker
+        self._admit, self._env, self._worker = simulation.admit, simulation.env, worker
         self._log, self._note = log, log.note
         self._seconds = simulation.computation(worker)
-        payload = simulation.payload
+        payload, machine = simulation.payload, simulation.cluster.workers[worker]
         self._down = simulation.transfer(SERVER, worker, payload.model_bytes)
         self._up = simulation.transfer(worker, SERVER, payload.update_bytes)
-        self._alarm_computed = Alarm(simulation.env, self._computed).set
+        # A link that costs nothing is asked only once, before the run.
+        free = machine.uplink.is_free(payload.update_bytes)
+        computed = self._computed_and_arrived if free else self._computed
+        self._alarm_computed = Alarm(simulation.env, computed).set
         self._alarm_arrived = Alarm(simulation.env, self._arrived).set
         self._job = -1
 
@@ -113,12 +116,15 @@ class _Client:
             self._note((now, _COMPUTED, self._job, -1))
             self._alarm_arrived(up)
 
+    def _computed_and_arrived(self, event: simpy.Event) -> None:
+        self._exchange(self._env.now, _COMPUTED_EXCHANGE, _COMPUTED_LAST)
+
     def _arrived(self, event: simpy.Event) -> None:
         self._exchange(self._env.now, _EXCHANGE, _LAST)
 
     def _exchange(self, now: float, pattern: int, last: int) -> None:
         done = self._job
-        if self._simulation.admit():
+        if self._admit(now):
             self._read(now)
             self._note((now, pattern, done, self._job))
         else:
