@@ -1,10 +1,25 @@
 """The catalogue of bounds: one explicit import line for each file of theorems."""
 
 from elastic_consistency.bounds.bound import Bound
+from elastic_consistency.bounds.bounded_staleness_nonconvex import bounded_staleness_nonconvex
+from elastic_consistency.bounds.combination import combined_gap
+from elastic_consistency.bounds.complexity import (
+    birch_steps,
+    elastic_steps,
+    published_rennala_steps,
+    rennala_steps,
+    ringmaster_steps,
+)
+from elastic_consistency.bounds.convex_single_step import convex_single_step
 from elastic_consistency.bounds.crashes import (
     crash_gap,
     crash_substitution_gap,
     published_crash_substitution_gap,
+)
+from elastic_consistency.bounds.delay_adaptive_nonconvex import delay_adaptive_nonconvex
+from elastic_consistency.bounds.delayed_descent import (
+    delayed_gradient_descent,
+    fixed_delay_stability,
 )
 from elastic_consistency.bounds.elastic_scheduler import (
     elastic_norm_any_gap,
@@ -16,6 +31,10 @@ from elastic_consistency.bounds.error_feedback import (
     error_feedback_gap,
     karimireddy_error_feedback_gap,
     published_error_feedback_gap,
+)
+from elastic_consistency.bounds.error_feedback_nonconvex import (
+    error_feedback_nonconvex,
+    error_feedback_parallel_nonconvex,
 )
 from elastic_consistency.bounds.gossip import (
     gossip_combine_first_gap,
@@ -29,7 +48,18 @@ from elastic_consistency.bounds.message_passing import (
     message_passing_gap,
     message_passing_noise_gap,
 )
+from elastic_consistency.bounds.nonconvex_sharp_family import nonconvex_sharp_family
 from elastic_consistency.bounds.nonconvex_single_step import nonconvex_single_step
+from elastic_consistency.bounds.parallel_steps import (
+    nonconvex_parallel_step,
+    strongly_convex_parallel_step,
+)
+from elastic_consistency.bounds.published_convergence import (
+    published_nonconvex_parallel_step,
+    published_nonconvex_single_step,
+    published_strongly_convex_parallel_step,
+    published_strongly_convex_single_step,
+)
 from elastic_consistency.bounds.server import (
     server_applied_gap,
     server_error_feedback_gap,
@@ -40,6 +70,7 @@ from elastic_consistency.bounds.shared_memory import (
     published_shared_memory_gap,
     shared_memory_gap,
 )
+from elastic_consistency.bounds.staleness import mean_staleness_scaled_step, total_staleness
 from elastic_consistency.bounds.strongly_convex_single_step import strongly_convex_single_step
 from elastic_consistency.bounds.topk import (
     one_bit_gap,
@@ -47,6 +78,14 @@ from elastic_consistency.bounds.topk import (
     published_topk_gap,
     topk_gap,
 )
+from elastic_consistency.bounds.topk_theorems import (
+    aligned_contraction_gap,
+    nonconvex_at_views,
+    topk_convex_theorem,
+    topk_nonconvex,
+    topk_nonconvex_theorem,
+)
+from elastic_consistency.bounds.worst_node import one_peer_noise_gap, one_peer_worst_node_gap
 
 _BOUNDS = (
     server_applied_gap,
@@ -80,6 +119,35 @@ _BOUNDS = (
     local_sgd_noise_gap,
     nonconvex_single_step,
     strongly_convex_single_step,
+    nonconvex_sharp_family,
+    nonconvex_parallel_step,
+    strongly_convex_parallel_step,
+    convex_single_step,
+    error_feedback_nonconvex,
+    error_feedback_parallel_nonconvex,
+    bounded_staleness_nonconvex,
+    delay_adaptive_nonconvex,
+    delayed_gradient_descent,
+    fixed_delay_stability,
+    total_staleness,
+    mean_staleness_scaled_step,
+    one_peer_worst_node_gap,
+    one_peer_noise_gap,
+    published_nonconvex_single_step,
+    published_nonconvex_parallel_step,
+    published_strongly_convex_single_step,
+    published_strongly_convex_parallel_step,
+    combined_gap,
+    rennala_steps,
+    published_rennala_steps,
+    ringmaster_steps,
+    birch_steps,
+    elastic_steps,
+    aligned_contraction_gap,
+    topk_convex_theorem,
+    topk_nonconvex_theorem,
+    nonconvex_at_views,
+    topk_nonconvex,
 )
 
 

@@ -9,9 +9,10 @@ from sympy.core.relational import Relational
 from elastic_consistency.bounds import lemmas
 from elastic_consistency.bounds.claims import DerivationError, Step, vanishes
 from elastic_consistency.bounds.lemmas import Premise
-from elastic_consistency.bounds.recursions import Induction
+from elastic_consistency.bounds.recursions import Induction, Recursion
 from elastic_consistency.bounds.region import Region
 from elastic_consistency.bounds.requirements import Requirement
+from elastic_consistency.bounds.telescoping import Average, Telescope
 
 
 @final
@@ -24,11 +25,13 @@ class Derivation:
         steps: The steps, each of which may use the conclusions of those before it.
         within: Relations for variables of the proof that the bound does not show, such as a
             participation that changes from step to step; the proof holds for all their values.
+        varying: Those that change from step to step; sums over steps must not contain them.
     """
 
     quantity: sp.Expr
     steps: tuple[Step, ...]
     within: tuple[Relational, ...] = ()
+    varying: tuple[sp.Symbol, ...] = ()
 
     def check(self, expression: sp.Expr, region: Region) -> int:
         """Check every step and that the last one says `quantity <= expression`.
@@ -42,6 +45,7 @@ class Derivation:
         whole = Region(region.assumptions + self.within)
         for position, step in enumerate(self.steps):
             self._check_premises(position)
+            self._check_varying(step)
             step.check(whole)
         self._check_conclusion(expression)
         return len(self.steps)
@@ -65,6 +69,12 @@ class Derivation:
                 raise DerivationError(f"{step.name}: {premise.name} must be an earlier step.")
             elif _is_hypothetical(premise) and not isinstance(step, Induction):
                 raise DerivationError(f"{step.name}: {premise.name} holds in an induction only.")
+
+    def _check_varying(self, step: Step) -> None:
+        if isinstance(step, Telescope | Average | Recursion | Induction):
+            left = (step.lhs.free_symbols | step.rhs.free_symbols) & set(self.varying)
+            if left:
+                raise DerivationError(f"{step.name}: {left} changes from step to step.")
 
     def _check_conclusion(self, expression: sp.Expr) -> None:
         last = self.steps[-1]

@@ -29,40 +29,53 @@ class Region:
     def proves_nonnegative(self, expression: sp.Expr) -> bool:
         """Return whether `expression` >= 0 is shown for all parameters of the region.
 
-        False means "not shown", not "false".
+        False means "not shown", not "false". A boundary that the parametrisation only comes
+        close to is covered by continuity.
         """
-        return _nonnegative(
-            self.parametrised(self._without_symbolic_powers(sp.sympify(expression)))
-        )
+        return _nonnegative(self.parametrised(self._without_opaque_powers(sp.sympify(expression))))
 
     def proves_positive(self, expression: sp.Expr) -> bool:
-        """Return whether `expression` > 0 is shown on the region."""
-        parametrised = self.parametrised(self._without_symbolic_powers(sp.sympify(expression)))
-        numerator, denominator = _quotient(parametrised)
-        shown = _nonnegative(numerator / denominator)
-        return shown and sp.expand(numerator) != 0 and _never_zero(numerator)
+        """Return whether `expression` > 0 is shown on the region, boundaries included."""
+        whole = sp.sympify(expression)
+        numerator, denominator = _quotient(self.parametrised(self._without_opaque_powers(whole)))
+        shown = _nonnegative(numerator / denominator) and _never_zero(numerator)
+        return shown and all(
+            self.proves_positive(whole.subs(symbol, value))
+            for symbol, value in self._uncovered()
+            if symbol in whole.free_symbols
+        )
 
-    def _without_symbolic_powers(self, expression: sp.Expr) -> sp.Expr:
-        """Replace q**T and sqrt(q), for q >= 0 on the region, by a variable >= 0."""
-        powers = [p for p in expression.atoms(sp.Pow) if _is_opaque(p)]
-        named = {
-            power: sp.Symbol(f"power_{position}", nonnegative=True)
-            for position, power in enumerate(sorted(powers, key=str))
-            if self.proves_nonnegative(power.base)
-        }
+    def _uncovered(self) -> list[tuple[sp.Symbol, sp.Expr]]:
+        """Return the allowed lower ends that the parametrisation only comes close to."""
+        ranges = [self._range(symbol) for symbol in self._symbols()]
+        return [(r.symbol, r.bottom) for r in ranges if r.comes_close_to_its_bottom()]
+
+    def _without_opaque_powers(self, expression: sp.Expr) -> sp.Expr:
+        """Replace q**T and sqrt(q), for q >= 0 on the region, by variables with their range."""
+        powers = [power for power in expression.atoms(sp.Pow) if _is_opaque(power)]
+        named = {}
+        for power in sorted(powers, key=str):
+            if self.proves_nonnegative(power.base):
+                named[power] = self._variable(power)
         return expression.subs(named)
+
+    def _variable(self, power: sp.Pow) -> sp.Expr:
+        halves = 2 * power.exp if power.exp.is_number else sp.S.One
+        key = power.base if power.exp.is_number else power
+        u = sp.Symbol(f"u_[{key}]", nonnegative=True)
+        below_one = power.exp.is_number and self.proves_positive(1 - power.base)
+        return (u / (1 + u) if below_one else u) ** halves
 
     def parametrised(self, expression: sp.Expr) -> sp.Expr:
         """Return `expression` in variables that run through [0, oo) without constraint."""
         sides = [side for relation in self.assumptions for side in (relation.lhs, relation.rhs)]
         rooted = set().union(*(_symbols_under_roots(part) for part in (expression, *sides)))
-        limits = {symbol: self._limits(symbol) for symbol in self._symbols()}
+        ranges = [self._range(symbol) for symbol in self._symbols()]
         replaced = expression
-        for _ in range(len(limits) + 1):
-            for symbol, (low, high, strict) in limits.items():
-                if symbol in replaced.free_symbols:
-                    value = _between(symbol, low, high, strict=strict, root=symbol in rooted)
-                    replaced = replaced.subs(symbol, value)
+        for _ in range(len(ranges) + 1):
+            for r in ranges:
+                if r.symbol in replaced.free_symbols:
+                    replaced = replaced.subs(r.symbol, r.value(root=r.symbol in rooted))
         for symbol in rooted:
             if symbol in replaced.free_symbols:
                 replaced = replaced.subs(symbol, _root(symbol) ** 2)
@@ -72,17 +85,62 @@ class Region:
         found = [_solved(relation)[0] for relation in self.assumptions]
         return tuple(sorted(set(found), key=lambda symbol: symbol.name))
 
-    def _limits(self, symbol: sp.Symbol) -> tuple[sp.Expr | None, sp.Expr | None, bool]:
-        low, high, strict = None, None, False
+    def _range(self, symbol: sp.Symbol) -> "_Range":
+        ends: dict[str, tuple[sp.Expr, bool]] = {}
         for relation in self.assumptions:
-            owner, sense, limit, is_strict = _solved(relation)
+            owner, sense, limit, strict = _solved(relation)
             if owner != symbol:
                 continue
-            if (low if sense == ">" else high) is not None:
+            if sense in ends:
                 raise ValueError(f"Region.assumptions must limit {symbol} once from each side.")
-            low, high = (limit, high) if sense == ">" else (low, limit)
-            strict = strict or is_strict
-        return low, high, strict
+            ends[sense] = (limit, strict)
+        low, low_strict = ends.get(">", (None, False))
+        high, high_strict = ends.get("<", (None, False))
+        return _Range(symbol, low, high, low_strict, high_strict)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Range:
+    """The values of one symbol, with limits in terms of other symbols."""
+
+    symbol: sp.Symbol
+    low: sp.Expr | None
+    high: sp.Expr | None
+    low_strict: bool
+    high_strict: bool
+
+    @property
+    def bottom(self) -> sp.Expr:
+        return sp.S.Zero if self.low is None else self.low
+
+    def comes_close_to_its_bottom(self) -> bool:
+        """Return whether the bottom is allowed but no value of `value`."""
+        if self.high is None or self._covers_zero():
+            return False
+        allowed = not self.low_strict if self.low is not None else not self.symbol.is_positive
+        return bool(allowed)
+
+    def value(self, *, root: bool) -> sp.Expr:
+        """Return a function of u >= 0 whose values are the numbers of the range."""
+        scale = sp.sqrt if root else sp.sympify
+        name = f"u_{self.symbol.name}"
+        if self.high is None:
+            result = scale(self.bottom) + _variable(name, positive=self.low_strict)
+        elif self._covers_zero():
+            u = _variable(name, positive=False)
+            result = scale(self.high) * u / (1 + u)
+        else:
+            u = _variable(name, positive=self.high_strict)
+            result = (scale(self.high) + scale(self.bottom) * u) / (1 + u)
+        return result**2 if root else result
+
+    def _covers_zero(self) -> bool:
+        return self.low is None and self.high_strict and not self.symbol.is_positive
+
+
+def _variable(name: str, *, positive: bool) -> sp.Symbol:
+    return sp.Symbol(name, positive=True) if positive else sp.Symbol(name, nonnegative=True)
 
 
 def _solved(relation: Relational) -> tuple[sp.Symbol, str, sp.Expr, bool]:
@@ -96,23 +154,8 @@ def _solved(relation: Relational) -> tuple[sp.Symbol, str, sp.Expr, bool]:
     raise ValueError(f"Region.assumptions must have a lone symbol on one side, got {relation}.")
 
 
-def _between(
-    symbol: sp.Symbol, low: sp.Expr | None, high: sp.Expr | None, *, strict: bool, root: bool
-) -> sp.Expr:
-    """Return a function of u >= 0 whose values are the numbers between the limits."""
-    name = f"u_{symbol.name}"
-    u = sp.Symbol(name, positive=True) if strict else sp.Symbol(name, nonnegative=True)
-    scale = sp.sqrt if root else sp.sympify
-    bottom = sp.S.Zero if low is None else scale(low)
-    value = bottom + u if high is None else (scale(high) + bottom * u) / (1 + u)
-    return value**2 if root else value
-
-
 def _root(symbol: sp.Symbol) -> sp.Symbol:
-    name = f"r_{symbol.name}"
-    return (
-        sp.Symbol(name, positive=True) if symbol.is_positive else sp.Symbol(name, nonnegative=True)
-    )
+    return _variable(f"r_{symbol.name}", positive=bool(symbol.is_positive))
 
 
 def _is_opaque(power: sp.Pow) -> bool:

@@ -46,3 +46,4 @@ class Requirement(Enum):
     NOISE_FREE = "gradients are exact"
     QUADRATIC = "the loss is a quadratic"
     FIXED_DELAY = "every gradient is exactly tau steps old"
+    ALIGNED = "|TopK(mean of inputs) - mean of TopK(inputs)| <= xi |alpha G|"

@@ -82,9 +82,13 @@ sigma = _nonnegative("sigma")
 M = _nonnegative("M")
 G = _nonnegative("G")
 B = _nonnegative("B")
+B_1 = _nonnegative("B_1")
+B_2 = _nonnegative("B_2")
 Delta = _nonnegative("Delta")
 R0 = _nonnegative("R0")
 epsilon = _positive("epsilon")
+epsilon_x = _positive("epsilon_x")
+C = _nonnegative("C")
 T = _positive("T")
 K = _positive("K")
 n = _positive("n")
@@ -124,9 +128,13 @@ _TABLE = (
     SymbolInfo(M, SLOPE, "square root of the second-moment bound", sp.Integer(1)),
     SymbolInfo(G, SLOPE, "bound on the norm of the mean gradient", sp.Rational(3, 10)),
     SymbolInfo(B, SLOPE, "elastic constant: gap divided by step size", sp.Integer(7)),
+    SymbolInfo(B_1, SLOPE, "elastic constant of one relaxation", sp.Integer(7)),
+    SymbolInfo(B_2, SLOPE, "elastic constant of another relaxation", sp.Integer(2)),
     SymbolInfo(Delta, LOSS, "initial suboptimality f(x0) - f*", sp.Integer(1)),
     SymbolInfo(R0, LENGTH, "initial distance to the minimiser", sp.Integer(1)),
     SymbolInfo(epsilon, SLOPE.power(sp.Integer(2)), "target of E|grad f|^2", sp.Rational(1, 10)),
+    SymbolInfo(epsilon_x, LENGTH.power(sp.Integer(2)), "target of |x - x*|^2", sp.Rational(1, 2)),
+    SymbolInfo(C, NUMBER, "gap constant in units of M", sp.Rational(1, 2)),
     SymbolInfo(T, NUMBER, "number of steps", sp.Integer(10000)),
     SymbolInfo(K, NUMBER, "number of coordinates that are kept", sp.Integer(100)),
     SymbolInfo(n, NUMBER, "number of workers", sp.Integer(8)),

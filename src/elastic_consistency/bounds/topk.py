@@ -3,13 +3,12 @@
 import sympy as sp
 
 from elastic_consistency.bounds.bound import Bound, Side, Source, Status
-from elastic_consistency.bounds.derivation import Derivation
 from elastic_consistency.bounds.error_feedback import (
     error_feedback_gap,
     published_error_feedback_gap,
 )
 from elastic_consistency.bounds.requirements import Requirement
-from elastic_consistency.bounds.substitution import Substitution
+from elastic_consistency.bounds.specialisation import specialise
 from elastic_consistency.bounds.symbols import K, M, d, gamma
 from elastic_consistency.execution.quantities import Quantity, Sequence
 
@@ -17,20 +16,6 @@ _PAGE = "docs/theory/error_feedback.md"
 _ATTRIBUTION = "Nadiradze, Markov, Chatterjee, Kungurtsev, Alistarh (2021), table of constants"
 _TOPK = error_feedback_gap.requirements | {Requirement.TOPK}
 _SIGN = error_feedback_gap.requirements | {Requirement.SCALED_SIGN}
-
-
-def specialise(general: Bound, contraction: sp.Expr) -> Derivation:
-    """Return the proof of `general` at a given contraction."""
-    theorem = general.derivation
-    assert theorem is not None
-    case = Substitution(
-        f"{general.name} at gamma = {contraction}",
-        theorem,
-        general.expression,
-        general.region,
-        {gamma: contraction},
-    )
-    return Derivation(case.lhs, (case,))
 
 
 def _at(general: Bound, contraction: sp.Expr) -> sp.Expr:
@@ -47,7 +32,7 @@ topk_gap = Bound(
     assumptions=(sp.Le(K, d),),
     requirements=_TOPK,
     source=Source(_PAGE, Status.DERIVED),
-    proof=lambda: specialise(error_feedback_gap, 1 - K / d),
+    proof=lambda: specialise(error_feedback_gap, {gamma: 1 - K / d}),
     note="At most (2 d / K) M; the worst case found is (2 / pi) (d / K) M.",
 )
 one_bit_gap = Bound(
@@ -60,7 +45,7 @@ one_bit_gap = Bound(
     assumptions=(sp.Ge(d, 1, evaluate=False),),
     requirements=_SIGN,
     source=Source(_PAGE, Status.DERIVED),
-    proof=lambda: specialise(error_feedback_gap, 1 - 1 / d),
+    proof=lambda: specialise(error_feedback_gap, {gamma: 1 - 1 / d}),
     note="Worst case over gradients; with Gaussian gradients the scaled sign has gamma = .37.",
 )
 published_topk_gap = Bound(
@@ -73,7 +58,7 @@ published_topk_gap = Bound(
     assumptions=(sp.Le(K, d),),
     requirements=_TOPK,
     source=Source(_ATTRIBUTION, Status.REPRODUCED),
-    proof=lambda: specialise(published_error_feedback_gap, 1 - K / d),
+    proof=lambda: specialise(published_error_feedback_gap, {gamma: 1 - K / d}),
 )
 published_one_bit_gap = Bound(
     name="published_one_bit_gap",
@@ -85,5 +70,5 @@ published_one_bit_gap = Bound(
     assumptions=(sp.Ge(d, 1, evaluate=False),),
     requirements=_SIGN,
     source=Source(_ATTRIBUTION, Status.REPRODUCED),
-    proof=lambda: specialise(published_error_feedback_gap, 1 - 1 / d),
+    proof=lambda: specialise(published_error_feedback_gap, {gamma: 1 - 1 / d}),
 )

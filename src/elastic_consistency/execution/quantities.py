@@ -15,6 +15,7 @@ class Quantity(Enum):
     CONTRACTION = "contraction"
     MASS_ERROR = "mass_error"
     STEP_SIZE = "step_size"
+    PROBABILITY = "probability"
     STEPS = "steps"
     TIME = "time"
 

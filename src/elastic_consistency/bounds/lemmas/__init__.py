@@ -34,6 +34,7 @@ from elastic_consistency.bounds.lemmas.losses import (
     strong_convexity,
 )
 from elastic_consistency.bounds.lemmas.noise import (
+    mean_variance,
     noise_of_several,
     orthogonal_noise,
     parallel_mean,
@@ -53,6 +54,7 @@ from elastic_consistency.bounds.lemmas.quantities import (
     window,
 )
 from elastic_consistency.bounds.lemmas.systems import (
+    aligned_contraction,
     applied_gap,
     bounded_staleness,
     contraction,
@@ -60,11 +62,15 @@ from elastic_consistency.bounds.lemmas.systems import (
     deviation_from_mean,
     drift_of_several,
     elastic,
+    elastic_part,
     exact_after_k,
+    gap_of_two_parts,
     jobs_in_flight,
     late_messages,
     local_steps,
     lost_messages,
+    mean_residual_gap,
+    mean_step_size,
     missing_gap,
     missing_mean_and_noise,
     mixing,
@@ -80,6 +86,7 @@ from elastic_consistency.bounds.lemmas.systems import (
     squared_residual_gap,
     stand_in_gap,
     started_gap,
+    weighted_average,
 )
 
 
@@ -93,6 +100,7 @@ __all__ = [
     "SUM_BETWEEN",
     "Lemma",
     "Premise",
+    "aligned_contraction",
     "applied_gap",
     "average",
     "averaged",
@@ -109,7 +117,9 @@ __all__ = [
     "drift_of_several",
     "drop",
     "elastic",
+    "elastic_part",
     "exact_after_k",
+    "gap_of_two_parts",
     "gradient_size",
     "gradients_at_two_views",
     "induction_hypothesis",
@@ -122,6 +132,9 @@ __all__ = [
     "local_steps",
     "lost_messages",
     "mean_of_nodes",
+    "mean_residual_gap",
+    "mean_step_size",
+    "mean_variance",
     "minkowski",
     "missing_gap",
     "missing_mean_and_noise",
@@ -154,6 +167,7 @@ __all__ = [
     "unbiased_noise",
     "vanishing_start",
     "variance",
+    "weighted_average",
     "window",
     "window_exchange",
     "window_sum",

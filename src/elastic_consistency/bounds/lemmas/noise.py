@@ -27,6 +27,12 @@ variance = Lemma(
     lambda noise: (squared_norm(noise), s.sigma**2),
     requires=frozenset({Requirement.VARIANCE}),
 )
+mean_variance = Lemma(
+    "mean_variance",
+    "E|mean over p nodes of the noise|^2 <= sigma^2 / p",
+    lambda noise: (squared_norm(noise), s.sigma**2 / s.p),
+    requires=frozenset({Requirement.VARIANCE, Requirement.UNBIASED, Requirement.OBLIVIOUS}),
+)
 noise_of_several = Lemma(
     "noise_of_several",
     "E|sum of the noise of m jobs|^2 <= m sigma^2",
@@ -70,6 +76,7 @@ STATED = (
     unbiased_noise,
     orthogonal_noise,
     variance,
+    mean_variance,
     noise_of_several,
     second_moment,
     squared_second_moment,

@@ -192,6 +192,44 @@ delay_adaptive_exchange = Lemma(
         }
     ),
 )
+weighted_average = Lemma(
+    "weighted_average",
+    "the weighted average times the mean weight is the average of weight times value",
+    lambda ratio, weighted, mean: (mean * ratio, weighted),
+    equality=True,
+)
+mean_step_size = Lemma(
+    "mean_step_size",
+    "the mean step size lies between 2 eta / 3 and eta: staleness sums to at most (n - 1) T, so "
+    "at most a third of the jobs have more than 3 n",
+    lambda mean_step, mean: (mean_step, mean),
+    equality=True,
+    requires=frozenset({Requirement.DELAY_ADAPTIVE, Requirement.ZERO_LATENCY}),
+)
+mean_residual_gap = Lemma(
+    "mean_residual_gap",
+    "E|x - v|^2 <= mean over nodes of E|e_q|^2: the gap is the mean of the nodes' residuals",
+    lambda gap, e: (squared_norm(gap), squared_norm(e)),
+    requires=frozenset({Requirement.ERROR_FEEDBACK, Requirement.SYNCHRONOUS}),
+)
+gap_of_two_parts = Lemma(
+    "gap_of_two_parts",
+    "x - v is the sum of the errors of the two relaxations",
+    lambda total: (_GAP, norm(total)),
+    equality=True,
+)
+elastic_part = Lemma(
+    "elastic_part",
+    "|error of one relaxation| <= alpha B_i",
+    lambda error, constant: (norm(error), s.alpha * constant),
+    requires=frozenset({Requirement.ELASTIC}),
+)
+aligned_contraction = Lemma(
+    "aligned_contraction",
+    "|mean of what TopK leaves on each node| <= sqrt(gamma) |w| + xi |alpha G|, w the mean input",
+    lambda left, w, update: (norm(left), sp.sqrt(s.gamma) * norm(w) + s.xi * norm(update)),
+    requires=frozenset({Requirement.CONTRACTION, Requirement.ALIGNED}),
+)
 STATED = (
     elastic,
     started_gap,
@@ -220,4 +258,10 @@ STATED = (
     projection,
     server_with_residuals,
     delay_adaptive_exchange,
+    weighted_average,
+    mean_step_size,
+    mean_residual_gap,
+    gap_of_two_parts,
+    elastic_part,
+    aligned_contraction,
 )
