@@ -30,7 +30,7 @@ from elastic_consistency.optimization.update_rules import (
 EXAMPLES = {
     # 1 - 1/2;  1/2 - 1;  -1/2 + 1/2
     "sgd": (SGD(0.5), None, (0.5, -0.5, 0.0)),
-    # m = 1, 5/2, 1/4
+    # velocities 1, 5/2 and 1/4
     "heavy_ball": (HeavyBall(0.5, 0.5), None, (0.5, -0.75, -0.875)),
     # m as above; steps of 1 + 1/2, 2 + 5/4, -1 + 1/8
     "nesterov": (Nesterov(0.5, 0.5), None, (0.25, -1.375, -0.9375)),

@@ -22,7 +22,6 @@ def largest_entries(scores: Array, count: int) -> Array:
     infinity = xp.full_like(scores, xp.inf)
     scores = xp.where(xp.isnan(scores), infinity, scores)
     threshold = xp.sort(scores, axis=-1)[..., -count][..., None]
-    above = scores > threshold
-    level = scores == threshold
-    wanted = count - xp.sum(above, axis=-1, keepdims=True, dtype=xp.int64)
-    return above | (level & (xp.cumulative_sum(level, axis=-1, dtype=xp.int64) <= wanted))
+    above, level = scores > threshold, scores == threshold
+    wanted = count - xp.sum(xp.astype(above, xp.int64), axis=-1, keepdims=True)
+    return above | (level & (xp.cumulative_sum(xp.astype(level, xp.int64), axis=-1) <= wanted))

@@ -14,7 +14,8 @@ class Constants:
 
     Attributes:
         smoothness: L, Lipschitz constant of the gradient.
-        strong_convexity: c >= 0; 0 when there is none.
+        strong_convexity: c, lower bound of the curvature; 0 for a loss that is only convex,
+            negative for one that is not, minus infinity where nothing is known.
         variance: sigma^2, largest E||G - grad f||^2 on the ball.
         second_moment: M^2, largest E||G||^2 on the ball.
         infimum: f*, None where it is unknown.

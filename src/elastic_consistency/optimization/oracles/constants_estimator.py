@@ -111,7 +111,7 @@ class ConstantsEstimator:
         """Cautious ends of all intervals, as constants whose fields are marked estimated.
 
         The radius is that of the ball around the minimiser (else the start) that holds the
-        points; c is at least 0, and the infimum is the oracle's own.
+        points; the infimum is the oracle's own.
         """
         known = self.oracle.constants()
         minimiser = self.oracle.minimiser()
@@ -120,7 +120,7 @@ class ConstantsEstimator:
         return replace(
             known,
             smoothness=self.smoothness(rng).high,
-            strong_convexity=max(self.strong_convexity(rng).low, 0.0),
+            strong_convexity=self.strong_convexity(rng).low,
             variance=self.variance(rng).high,
             second_moment=self.second_moment(rng).high,
             radius=float(np.linalg.norm(self.points - centre, axis=1).max()),

@@ -17,7 +17,7 @@ class GemanMcClure(AbstractOracle):
     """f(x) = sum_i x_i^2 / (1 + x_i^2), with additive Gaussian noise.
 
     One coordinate has slope 2 x / (1 + x^2)^2 and curvature (2 - 6 x^2) / (1 + x^2)^3, which
-    lies in [-1/2, 2]: L = 2 at the origin, and it is -1/2 at +-1. The slope is largest at
+    lies in [-1/2, 2]: L = 2 at the origin, and c = -1/2 at +-1. The slope is largest at
     1 / sqrt(3), where its square is 27 / 64; hence M^2 = 27 d / 64 + variance on the whole
     space, and L^2 r^2 + variance on a small ball. The minimiser is the origin, f* = 0.
 
@@ -66,7 +66,7 @@ class GemanMcClure(AbstractOracle):
         steepest = min((2 * radius) ** 2, 27 * self.dimension / 64)
         return Constants(
             smoothness=2.0,
-            strong_convexity=0.0,
+            strong_convexity=-0.5,
             variance=self.variance,
             second_moment=steepest + self.variance,
             infimum=0.0,

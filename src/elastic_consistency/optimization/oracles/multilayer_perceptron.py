@@ -113,7 +113,7 @@ class MultilayerPerceptron(AbstractOracle):
 
     def constants(self, radius=float("inf")):
         unknown = float("inf")
-        return Constants(unknown, 0.0, unknown, unknown, 0.0, radius)
+        return Constants(unknown, -unknown, unknown, unknown, 0.0, radius)
 
     def _shapes(self) -> list[tuple[int, int]]:
         widths = [self.features.shape[1], *self.hidden, self.targets.shape[1]]

@@ -101,7 +101,7 @@ class TorchModule(AbstractOracle):
 
     def constants(self, radius=float("inf")):
         unknown = float("inf")
-        return Constants(unknown, 0.0, unknown, unknown, self.infimum, radius)
+        return Constants(unknown, -unknown, unknown, unknown, self.infimum, radius)
 
     def _full_gradient(self, x, weights):
         chosen = np.flatnonzero(weights)
