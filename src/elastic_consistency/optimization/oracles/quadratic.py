@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
+from array_api_compat import array_namespace
 
 from elastic_consistency._checks import check
-from elastic_consistency.optimization.arrays import like, squared_norms
+from elastic_consistency.optimization.arrays import like
 from elastic_consistency.optimization.oracles.base import AbstractOracle, Constants
 from elastic_consistency.optimization.oracles.gaussian_noise import gaussian_noise
 
@@ -77,7 +78,8 @@ class Quadratic(AbstractOracle):
         return like(x, self.spectrum) * (self._offset(x) - like(x, self.offsets[worker]))
 
     def loss(self, x):
-        excess = squared_norms(self._offset(x) * like(x, np.sqrt(self.spectrum / 2)))
+        offset = self._offset(x)
+        excess = array_namespace(x).sum(like(x, self.spectrum / 2) * (offset * offset), axis=-1)
         return excess if self.offsets is None else excess + self._infimum()
 
     def minimiser(self):
