@@ -1,0 +1,133 @@
+"""Strategies draw legal things of every kind, and a method is tested in five lines."""
+
+import pytest
+from hypothesis import find, given, settings
+from hypothesis import strategies as st
+
+from elastic_consistency.execution import execute
+from elastic_consistency.optimization.compression import Identity
+from elastic_consistency.optimization.oracles import Linear
+from elastic_consistency.optimization.update_rules import SGD, HeavyBall
+from elastic_consistency.simulator import Cluster
+from elastic_consistency.simulator.delays import Constant, Pareto, TransientStraggler
+from elastic_consistency.simulator.protocols import AllReduce, AsynchronousServer
+from elastic_consistency.validation import strategies as drawn
+from elastic_consistency.validation.adversaries import late_messages, server_schedule
+from elastic_consistency.validation.timeline_text import timeline_text
+
+FEW = settings(max_examples=25)
+
+
+@FEW
+@given(drawn.schedules())
+def test_every_schedule_that_is_drawn_is_legal(schedule):
+    schedule.check()
+
+
+@FEW
+@given(st.data())
+def test_every_protocol_recognises_its_schedules(data):
+    protocol = data.draw(drawn.protocols())
+
+    protocol.restate(data.draw(drawn.simulated_schedules(protocol=st.just(protocol))))
+
+
+@FEW
+@given(drawn.schedules(), drawn.oracles(), drawn.rules(), drawn.codecs(), st.integers(0, 9))
+def test_all_that_is_drawn_can_be_executed_together(schedule, oracle, rule, codec, seed):
+    if isinstance(rule, HeavyBall) and not isinstance(codec, Identity):
+        codec = Identity()  # large momentum on a lossy codec may diverge, which is its right
+
+    measured = execute(schedule, oracle, rule, codec=codec, seeds=(seed,))
+
+    assert len(measured.models) == len(schedule.metadata.hosts)
+
+
+@FEW
+@given(drawn.quadratics(noise=True))
+def test_noisy_problems_are_noisy(oracle):
+    assert oracle.constants().variance > 0
+
+
+@pytest.mark.parametrize(
+    ("strategy", "wanted"),
+    [
+        (drawn.compute_laws(), lambda law: isinstance(law, TransientStraggler)),
+        (drawn.compute_laws(), lambda law: isinstance(law, Pareto)),
+        (drawn.compute_laws(), lambda law: law == Constant(0.0)),
+        (drawn.clusters(), lambda cluster: cluster.n_workers == 4),
+        (drawn.links(), lambda link: link.latency_s > 0 and link.jitter != Constant(0.0)),
+        (drawn.workers(), lambda worker: worker.slowdown == 10),
+        (drawn.protocols(), lambda protocol: isinstance(protocol, AllReduce)),
+        (drawn.oracles(), lambda oracle: isinstance(oracle, Linear)),
+        (drawn.rules(), lambda rule: isinstance(rule, HeavyBall)),
+        (drawn.schedules(), lambda schedule: schedule.staleness().steps.max(initial=0) > 8),
+    ],
+)
+def test_every_kind_can_be_drawn(strategy, wanted):
+    assert wanted(find(strategy, wanted, settings=settings(max_examples=3000, database=None)))
+
+
+def _smallest(strategy):
+    return find(strategy, lambda _: True, settings=settings(max_examples=100, database=None))
+
+
+def test_all_strategies_shrink_to_the_simplest_case():
+    assert _smallest(drawn.compute_laws()) == Constant(1.0)
+    assert _smallest(drawn.clusters()) == Cluster.alike(1, Constant(1.0))
+    assert _smallest(drawn.protocols()) == AsynchronousServer()
+    assert _smallest(drawn.rules()) == SGD(0.5)
+    assert _smallest(drawn.codecs()) == Identity()
+    assert len(_smallest(drawn.schedules()).jobs) == 1
+    assert _smallest(drawn.linears()).slope.tolist() == [1.0]
+    assert _smallest(drawn.quadratics()).spectrum.tolist() == [1.0]
+
+
+def test_a_method_is_tested_in_five_lines():
+    """The catalogue's asynchronous server stands for a user's own protocol."""
+    drawn.assert_elastic(
+        AsynchronousServer(),
+        lambda schedule: schedule.metadata.n_workers - 1,
+        examples=40,
+    )
+
+
+def test_a_wrong_constant_is_shrunk_to_a_few_rows():
+    with pytest.raises(AssertionError, match=r"gap 1 M > 0\.5 M to the started") as failure:
+        drawn.assert_elastic(AsynchronousServer(), 0.5)
+
+    assert str(failure.value).splitlines()[1:] == [
+        "time  worker 0  worker 1  server",
+        "0     read #0   read #1",
+        "1                         add #0",
+        "1                         add #1",
+    ]
+
+
+def test_synchronous_workers_have_no_gap_at_all():
+    from elastic_consistency.execution.quantities import Sequence
+
+    drawn.assert_elastic(AllReduce(), 0, sequence=Sequence.AGGREGATE, examples=40)
+
+
+class TestTimelines:
+    def test_one_line_an_instant_and_one_column_an_actor(self):
+        text = timeline_text(late_messages(2, 1, lambda *_: 1))
+
+        assert text.splitlines() == [
+            "time  worker 0      worker 1",
+            "0     read #0       read #1",
+            "0.5   add #0 x 0.5  add #1 x 0.5",
+            "1     add #1 x 0.5  add #0 x 0.5",
+        ]
+
+    def test_a_taken_column_begins_a_new_line(self):
+        text = timeline_text(server_schedule([], n_workers=2))
+
+        assert text.splitlines()[1:2] == ["0     read #0   read #1"]
+
+    def test_a_long_schedule_is_cut_and_counted(self):
+        text = timeline_text(server_schedule([0] * 30, n_workers=1), longest=5)
+
+        assert text.splitlines()[-1].startswith("... and ")
+        assert len(text.splitlines()) == 7

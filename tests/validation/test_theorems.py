@@ -1,0 +1,137 @@
+"""Theorems of the catalogue as property tests: Hypothesis looks for a counterexample."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import sympy as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elastic_consistency.bounds import get
+from elastic_consistency.bounds.symbols import M, n
+from elastic_consistency.optimization.compression import ErrorFeedback, Scaling, TopK
+from elastic_consistency.optimization.oracles import Linear
+from elastic_consistency.optimization.update_rules import SGD, HeavyBall
+from elastic_consistency.validation.adversaries import server_schedule
+from elastic_consistency.validation.small_study import SmallStudy
+from elastic_consistency.validation.strategies import (
+    assert_bound_holds,
+    late_message_schedules,
+    linears,
+    quadratics,
+    server_schedules,
+    simulated_schedules,
+    studies,
+)
+
+SERVER = studies(schedule=server_schedules())
+SEQUENTIAL = server_schedules(max_workers=1)
+MOMENTUM = st.builds(HeavyBall, st.just(0.25), st.sampled_from((0.5, 0.75, 0.9)))
+
+
+@pytest.mark.parametrize(
+    "name", ["server_started_gap", "server_in_flight_gap", "server_applied_gap"]
+)
+@given(study=SERVER)
+def test_gaps_of_a_server_hold_for_every_order_of_arrivals(name, study):
+    assert_bound_holds(get(name), study)
+
+
+@given(study=studies(schedule=simulated_schedules()))
+def test_the_gap_by_jobs_in_flight_holds_for_every_protocol_and_cluster(study):
+    assert_bound_holds(get("server_in_flight_gap"), study)
+
+
+@pytest.mark.parametrize("name", ["nonconvex_single_step", "strongly_convex_single_step"])
+@given(study=studies(schedule=server_schedules(), oracle=quadratics()))
+def test_convergence_theorems_hold_on_quadratics_for_every_order_of_arrivals(name, study):
+    assert_bound_holds(get(name), study)
+
+
+@given(study=studies(schedule=SEQUENTIAL, rule=MOMENTUM))
+def test_heavy_ball_stays_within_its_constant(study):
+    assert_bound_holds(get("heavy_ball_gap"), study)
+
+
+@given(
+    study=studies(
+        schedule=SEQUENTIAL,
+        codec=st.builds(ErrorFeedback, st.builds(Scaling, st.sampled_from((0.25, 0.5, 0.9))))
+        | st.builds(ErrorFeedback, st.builds(TopK, st.integers(1, 3))),
+    )
+)
+def test_error_feedback_of_one_node_stays_within_its_constant(study):
+    assert_bound_holds(get("error_feedback_gap"), study)
+
+
+@given(study=studies(schedule=late_message_schedules(max_lateness=2)))
+def test_late_messages_stay_within_their_constant(study):
+    assert_bound_holds(get("message_passing_gap"), study, values={"tau": 2})
+
+
+class TestWrongBounds:
+    """What is false is broken, and the counterexample is the smallest one."""
+
+    def _wrong(self, name, expression):
+        return replace(get(name), expression=expression, proof=None)
+
+    def test_one_worker_too_few_in_the_gap_of_a_server(self):
+        wrong = self._wrong("server_started_gap", (n - 1) * M / 2)
+
+        @given(studies(schedule=server_schedules(), oracle=linears(max_dimension=1)))
+        def search(study):
+            assert_bound_holds(wrong, study)
+
+        with pytest.raises(AssertionError) as failure:
+            search()
+
+        figures = "gap measured 1 (exact), server_started_gap <= 0.5"
+        # Two workers, no exchange: the second reads before the first delivers.
+        assert str(failure.value).splitlines() == [
+            f"{figures}: the whole interval is beyond the bound.",
+            "time  worker 0  worker 1  server",
+            "0     read #0   read #1",
+            "1                         add #0",
+            "2                         add #1",
+        ]
+
+    @pytest.mark.parametrize(
+        ("name", "factor", "kind"),
+        [
+            ("server_applied_gap", sp.Rational(9, 10), {"schedule": server_schedules()}),
+            ("message_passing_gap", sp.Rational(1, 2), {"schedule": late_message_schedules()}),
+            (
+                "heavy_ball_gap",
+                sp.Rational(4, 5),
+                {"schedule": SEQUENTIAL, "rule": MOMENTUM, "oracle": linears(max_dimension=1)},
+            ),
+            (
+                "error_feedback_gap",
+                sp.Rational(9, 10),
+                {
+                    "schedule": SEQUENTIAL,
+                    "oracle": linears(max_dimension=1),
+                    "codec": st.just(ErrorFeedback(Scaling(0.25))),
+                },
+            ),
+        ],
+    )
+    def test_a_constant_that_is_too_small_is_broken(self, name, factor, kind):
+        wrong = self._wrong(name, factor * get(name).expression)
+
+        @given(studies(**kind))
+        def search(study):
+            assert_bound_holds(wrong, study, values={"tau": 3})
+
+        with pytest.raises(AssertionError, match=f"{name} <= "):
+            search()
+
+
+def test_a_bound_that_says_nothing_fails_outside_a_property_test():
+    """Else a test that is never about its theorem would pass."""
+
+    study = SmallStudy(server_schedule([], n_workers=2), Linear(np.ones(1)), SGD(0.5))
+
+    with pytest.raises(AssertionError, match="heavy_ball_gap says nothing here"):
+        assert_bound_holds(get("heavy_ball_gap"), study)
