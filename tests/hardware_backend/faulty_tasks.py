@@ -24,11 +24,15 @@ def sleep() -> None:
     time.sleep(600)
 
 
+def nap() -> None:
+    time.sleep(0.3)
+
+
 def fail() -> None:
     raise ArithmeticError("the gradient is not to be had")
 
 
-DEEDS = {"kill": kill, "stop": stop, "sleep": sleep, "fail": fail}
+DEEDS = {"kill": kill, "stop": stop, "sleep": sleep, "nap": nap, "fail": fail}
 
 
 @dataclass(frozen=True)

@@ -105,9 +105,7 @@ def test_a_free_port_can_be_chosen():
 
 
 def _order(schedule, oracle) -> Order:
-    return Order(
-        schedule, oracle, SGD(0.1), None, (0,), Placement(2), "cpu", "float64", False, None
-    )
+    return Order(schedule, oracle, SGD(0.1), None, (0,), Placement(2), "cpu", "float64", False)
 
 
 def test_ranks_with_different_schedules_refuse_to_start(quadratic):

@@ -31,6 +31,7 @@ class Order:
         dtype: Name of a floating-point type of torch.
         ordered: Sum messages in the order of their PUT rows.
         loss: A loss to trace, None for none.
+        pace: Seconds of real time for one second of the schedule, 0 to run as fast as possible.
     """
 
     schedule: Schedule
@@ -42,7 +43,8 @@ class Order:
     device: str
     dtype: str
     ordered: bool
-    loss: Loss | None
+    loss: Loss | None = None
+    pace: float = 0.0
 
     def fingerprint(self) -> str:
         """Differs between ranks that would not replay the same thing."""
@@ -54,6 +56,7 @@ class Order:
                 f"{type(self.oracle).__name__} of dimension {self.oracle.dimension} at {digest}",
                 f"{self.rule!r} {self.codec!r}",
                 f"seeds {self.seeds} {self.placement!r} {self.dtype} ordered {self.ordered}",
+                f"pace {self.pace}",
             ]
         )
 
@@ -66,7 +69,10 @@ class Part:
     Attributes:
         models: Final (R, d) float64 model of each replica that lives there, by number.
         traces: By name.
+        lateness: (E,) s, how much later than due each row of this rank ran; NaN elsewhere, and
+            everywhere when the replay was not paced.
     """
 
     models: dict[int, np.ndarray]
     traces: dict[str, Trace]
+    lateness: np.ndarray

@@ -26,13 +26,18 @@ class Progress:
 
     Attributes:
         row: Row of the schedule, or any other number that grows with the work.
-        waiting: Whether it waits for another rank.
+        waiting: Whether it waits for another rank, or for its time to come.
+        naps: How often it has waited for its time; a rank that only naps is alive.
     """
 
-    __slots__ = ("row", "waiting")
+    __slots__ = ("naps", "row", "waiting")
 
     def __init__(self) -> None:
-        self.row, self.waiting = -1, False
+        self.row, self.waiting, self.naps = -1, False, 0
+
+    def state(self) -> tuple[int, bool, int]:
+        """All of it, for the parent."""
+        return self.row, self.waiting, self.naps
 
 
 @final
@@ -165,4 +170,4 @@ class _Messenger:
         os._exit(1)
 
     def _show_life(self) -> None:
-        self.send("alive", (self._progress.row, self._progress.waiting))
+        self.send("alive", self._progress.state())

@@ -11,6 +11,7 @@ from elastic_consistency.execution import Executor
 from elastic_consistency.execution.probes.base import Context
 from elastic_consistency.hardware_backend.lowering import Carry, Launch, Lowering, Run, lower
 from elastic_consistency.hardware_backend.order import Order, Part
+from elastic_consistency.hardware_backend.pacer import Pacer
 from elastic_consistency.hardware_backend.rank_process import Rank
 from elastic_consistency.hardware_backend.transport import Transport
 from elastic_consistency.optimization.oracles import AbstractOracle
@@ -21,6 +22,9 @@ def replay_rank(rank: Rank, order: Order) -> Part:
     """Replay this rank's part of the schedule."""
     rank.agree("order", order.fingerprint())
     return _RankReplay(rank, order).run()
+
+
+_PIECE = 16  # rows from one sign of progress to the next
 
 
 @final
@@ -51,6 +55,8 @@ class _RankReplay:
         stale = order.schedule.staleness()
         self._staleness = np.zeros(len(order.schedule.rows), np.int64)
         self._staleness[stale.row] = stale.steps
+        rank.agree("readiness", "ready")
+        self._pacer = Pacer(order.schedule.rows.time, order.pace, rank.progress)
 
     def run(self) -> Part:
         for observer in self._observers:
@@ -62,16 +68,20 @@ class _RankReplay:
         for replica in hosted:
             self._executor.refuse_infinity(replica)
         models = {r: to_numpy(self._executor.model(r)) for r in hosted}
-        return Part(models, {t.name: t for o in self._observers for t in o.traces()})
+        traces = {t.name: t for o in self._observers for t in o.traces()}
+        return Part(models, traces, self._pacer.lateness)
 
     def _do(self, step: Any) -> None:
         progress = self._rank.progress
         if isinstance(step, Run):
-            for piece in _pieces(step.rows):
+            for piece in _pieces(step.rows, 1 if self._order.pace else _PIECE):
                 progress.row = int(piece[0])
+                self._pacer.await_row(progress.row, due=True)
                 self._execute(piece)
             return
-        progress.row = max(progress.row, _row_of(step))
+        row = _row_of(step)
+        progress.row = max(progress.row, row)
+        self._pacer.await_row(row)
         if isinstance(step, Carry):
             self._transport.carry(step)
         elif isinstance(step, Launch):
@@ -129,7 +139,7 @@ def _start(order: Order, device: torch.device) -> torch.Tensor:
     return point.to(device).repeat(len(order.seeds), 1)
 
 
-def _pieces(rows: np.ndarray, size: int = 16) -> Iterator[np.ndarray]:
+def _pieces(rows: np.ndarray, size: int) -> Iterator[np.ndarray]:
     """Rows a few at a time, so that the rank shows progress."""
     for first in range(0, len(rows), size):
         yield rows[first : first + size]

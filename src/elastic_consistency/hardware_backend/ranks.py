@@ -67,10 +67,10 @@ class _Member:
 
     def __init__(self, process: BaseProcess, connection: Connection) -> None:
         self.process, self.connection = process, connection
-        self.state: tuple[int, bool] | None = None
+        self.state: tuple[int, bool, int] | None = None
         self.heard = self.moved = time.monotonic()
 
-    def hear(self, state: tuple[int, bool]) -> None:
+    def hear(self, state: tuple[int, bool, int]) -> None:
         self.heard = time.monotonic()
         if state != self.state:
             self.state, self.moved = state, self.heard

@@ -28,6 +28,8 @@ class Replay:
         digest: Digest of the schedule.
         n_ranks: Number of processes.
         dtype: Precision of all arithmetic.
+        lateness: (E,) s, how much later than due each row ran, on the rank that was latest;
+            NaN when the replay was not paced.
     """
 
     models: tuple[np.ndarray, ...]
@@ -36,6 +38,7 @@ class Replay:
     digest: str
     n_ranks: int
     dtype: str
+    lateness: np.ndarray
 
 
 def replay(
@@ -51,6 +54,7 @@ def replay(
     backend: str = "gloo",
     ordered: bool = False,
     loss: Loss | None = None,
+    pace: float = 0.0,
     timeout: float = 20.0,
     port: int = 0,
 ) -> Replay:
@@ -74,15 +78,20 @@ def replay(
             of an execution on one process, at the price of more messages; by default a
             collective sums them in an order of its own.
         loss: A loss to trace; none by default.
+        pace: Seconds of real time for one second of the schedule: rows wait until they are due,
+            which turns the schedule's delays, jitter and stragglers into real ones; 0 runs as
+            fast as possible.
         timeout: Seconds without progress after which a rank is said to hang.
         port: Port through which the ranks meet, 0 for any free one.
 
     Raises:
         RanksError: If a rank fails, is killed or hangs; no process is left behind.
     """
+    if not 0 <= pace < float("inf"):
+        raise ValueError(f"replay.pace must be a finite number >= 0, got {pace!r}.")
     placement = ranks if isinstance(ranks, Placement) else Placement(ranks)
     order = Order(
-        schedule, oracle, rule, codec, tuple(seeds), placement, device, dtype, ordered, loss
+        schedule, oracle, rule, codec, tuple(seeds), placement, device, dtype, ordered, loss, pace
     )
     parts = run_ranks(
         _replay_part, [order] * placement.n_ranks, timeout=timeout, backend=backend, port=port
@@ -90,7 +99,10 @@ def replay(
     models = {replica: model for part in parts for replica, model in part.models.items()}
     traces = {name: trace for part in parts for name, trace in part.traces.items()}
     in_order = tuple(models[replica] for replica in range(len(schedule.metadata.hosts)))
-    return Replay(in_order, traces, tuple(seeds), schedule.digest(), placement.n_ranks, dtype)
+    lateness = np.fmax.reduce([part.lateness for part in parts])
+    return Replay(
+        in_order, traces, tuple(seeds), schedule.digest(), placement.n_ranks, dtype, lateness
+    )
 
 
 def parity(replayed: Replay, measurement: Measurement) -> float:

@@ -1,6 +1,8 @@
 """Carrying operands and messages between ranks with torch.distributed."""
 
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any, final
 
@@ -57,7 +59,9 @@ class Transport:
             return
         vector = self._empty(step.blocks)
         told = f"receiving {what} from rank {step.source}"
-        self._wait(dist.irecv(vector, step.source), told, step.row)
+        with _contact(told, step.row):
+            work = dist.irecv(vector, step.source)
+        self._wait(work, told, step.row)
         if of_model:
             self._executor.place_model(step.number, step.blocks, vector, step.mass)
         else:
@@ -67,14 +71,14 @@ class Transport:
         """Begin the crossing of a message."""
         crossing = step.crossing
         begin = self._begin_pair if crossing.route is Route.SEND else self._begin_collective
-        self._flying[crossing.message] = begin(crossing)
+        with _contact(_told(crossing), crossing.launch):
+            self._flying[crossing.message] = begin(crossing)
 
     def collect(self, step: Collect) -> None:
         """Wait for a message and place it where it is read."""
         crossing = step.crossing
         work, vector = self._flying.pop(crossing.message)
-        told = f"{crossing.route.value} of message {crossing.message} among {crossing.members}"
-        self._wait(work, told, step.row)
+        self._wait(work, _told(crossing), step.row)
         if self._rank in crossing.readers:
             place = self._executor.place_message
             place(crossing.message, crossing.blocks, vector, step.mass)
@@ -106,7 +110,8 @@ class Transport:
     def _send(self, values: torch.Tensor, target: int, what: str, row: int) -> None:
         values = values.contiguous()
         told = f"sending {what} to rank {target}"
-        self._sends.append((dist.isend(values, target), values, told, row))
+        with _contact(told, row):
+            self._sends.append((dist.isend(values, target), values, told, row))
         if len(self._sends) > _MOST_SENDS:
             self._forget_oldest_send()
 
@@ -116,11 +121,22 @@ class Transport:
 
     def _wait(self, work: Any, told: str, row: int) -> None:
         self._progress.waiting = True
-        try:
+        with _contact(told, row):
             work.wait() if self._timeout is None else work.wait(self._timeout)
-        except RuntimeError as error:
-            raise ContactLostError(told, row, error) from error
         self._progress.waiting = False
 
     def _empty(self, blocks: tuple[int, ...]) -> torch.Tensor:
         return self._blank.new_empty((self._blank.shape[0], self._executor.width(blocks)))
+
+
+def _told(crossing: Crossing) -> str:
+    return f"{crossing.route.value} of message {crossing.message} among {crossing.members}"
+
+
+@contextmanager
+def _contact(what: str, row: int) -> Iterator[None]:
+    """Says what was going on when the transport reports a broken connection."""
+    try:
+        yield
+    except RuntimeError as error:
+        raise ContactLostError(what, row, error) from error
