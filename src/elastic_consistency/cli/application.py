@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import typer
 
 from elastic_consistency.cli.bounds import bounds_verbs
+from elastic_consistency.cli.demo import demo
 from elastic_consistency.cli.explain import explain
 from elastic_consistency.cli.failures import exit_code_of
 from elastic_consistency.cli.inspect import inspect
@@ -33,6 +34,7 @@ def application() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_every_verb)
+    app.command(epilog="Example: elastic demo --slowdown 3 --output my-demo")(demo)
     app.command(epilog="Example: elastic inspect elastic-demo/asynchronous-0.parquet")(inspect)
     app.add_typer(bounds_verbs(), name="bounds")
     app.command(epilog="Example: elastic explain staleness")(explain)

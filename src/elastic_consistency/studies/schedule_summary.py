@@ -110,7 +110,7 @@ def summarise(schedule: Schedule) -> ScheduleSummary:
 def protocol_name(schedule: Schedule) -> str:
     """Name of the protocol that made the schedule, "" when the schedule does not say."""
     protocol = schedule.metadata.provenance.get("protocol", "")
-    return str(protocol.get("name", "") if isinstance(protocol, dict) else protocol)
+    return str(protocol.get("type", "") if isinstance(protocol, dict) else protocol)
 
 
 def staleness_by_worker(schedule: Schedule) -> tuple[np.ndarray, ...]:

@@ -1,0 +1,79 @@
+"""`elastic demo`: a first true answer about asynchronous training, on real data."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from elastic_consistency.cli.failures import FAILED
+from elastic_consistency.cli.output import Json, console, print_json, progress_bar
+
+if TYPE_CHECKING:
+    from elastic_consistency.studies.outcome import StudyOutcome
+    from elastic_consistency.studies.study import Study
+
+
+def demo(
+    output: Annotated[Path, typer.Option(help="Folder for the files.")] = Path("elastic-demo"),
+    data: Annotated[str, typer.Option(help="breast_cancer or digits.")] = "breast_cancer",
+    workers: Annotated[int, typer.Option(help="Number of workers.")] = 16,
+    slowdown: Annotated[float, typer.Option(help="How much slower worker 0 is.")] = 10.0,
+    target: Annotated[
+        float, typer.Option(help="Loss to be reached, as a share of what can be gained.")
+    ] = 0.01,
+    schedules: Annotated[int, typer.Option(help="Number of timing seeds.")] = 12,
+    replicates: Annotated[int, typer.Option(help="Runs on each schedule.")] = 16,
+    judged: Annotated[int, typer.Option(help="Replicates of the run that is judged.")] = 256,
+    rounds: Annotated[int, typer.Option(help="Synchronous rounds of a run.")] = 96,
+    seed: Annotated[int, typer.Option(help="First timing seed.")] = 0,
+    ranks: Annotated[int, typer.Option(help="Processes of the replay; 0 leaves it out.")] = 2,
+    json: Json = False,
+) -> None:
+    """Compare asynchronous with synchronous training on a cluster with a straggler.
+
+    Takes about half a minute. Prints a verdict card and writes a report (HTML), the schedules
+    (parquet), their timelines (for https://ui.perfetto.dev) and a manifest with every seed.
+    """
+    from elastic_consistency.studies.demo import DemoSettings, demo_study
+
+    settings = DemoSettings(
+        data=data,
+        workers=workers,
+        slowdown=slowdown,
+        target=target,
+        schedules=schedules,
+        replicates=replicates,
+        certificate_replicates=judged,
+        seed=seed,
+        rounds=rounds,
+    )
+    present(demo_study(settings), output, ranks=ranks, json=json)
+
+
+def present(study: "Study", output: Path, *, ranks: int, json: bool) -> None:
+    """Run a study, write its files, show its card; exit code 1 if a verdict failed."""
+    from elastic_consistency.report.page import write_report
+    from elastic_consistency.studies.run_study import run_study, save_outcome
+
+    with progress_bar(quiet=json) as progress:
+        outcome = run_study(study, output, ranks=ranks, progress=progress)
+        progress.say("writing the report", 0.97)
+        outcome = save_outcome(write_report(outcome, output), output)
+    if json:
+        print_json(outcome)
+    else:
+        _show(outcome, output)
+    if outcome.failures:
+        raise typer.Exit(FAILED)
+
+
+def _show(outcome: "StudyOutcome", output: Path) -> None:
+    from elastic_consistency.cli.card_view import card_panel
+
+    out = console()
+    out.print(card_panel(outcome))
+    for failure in outcome.failures:
+        out.print(f"[red]failed:[/red] {failure}")
+    out.print(f"Files in {output}/", markup=False)
+    for what, name in outcome.files.items():
+        out.print(f"  {name:<28}{what}", markup=False)

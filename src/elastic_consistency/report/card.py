@@ -1,0 +1,159 @@
+"""The verdict card: the answer of a study in a dozen lines, the same on screen and on the page."""
+
+from dataclasses import dataclass
+from typing import final
+
+from elastic_consistency.report.wording import (
+    basis,
+    interval,
+    number,
+    percentage,
+    share_of_smoothness,
+    verdict_word,
+)
+from elastic_consistency.studies.certification import Certification, GapCurve
+from elastic_consistency.studies.certified_step import CertifiedStep
+from elastic_consistency.studies.comparison import ContenderResult
+from elastic_consistency.studies.outcome import StudyOutcome
+from elastic_consistency.studies.parity_check import ParityCheck
+from elastic_consistency.studies.savings import Saving
+from elastic_consistency.validation import Verdict
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CardRow:
+    """One line of the card.
+
+    Attributes:
+        section: Its heading.
+        label: What the figure is.
+        value: The figure with its interval and unit.
+        note: What it rests on.
+        good: True for good news, False for bad news, None for neither.
+    """
+
+    section: str
+    label: str
+    value: str
+    note: str = ""
+    good: bool | None = None
+
+
+def card(outcome: StudyOutcome) -> tuple[CardRow, ...]:
+    """All lines of the card."""
+    rows = [*_times(outcome), *_savings(outcome.savings), *_staleness(outcome.contenders)]
+    if outcome.certification is not None:
+        rows += _certification(outcome.certification)
+    else:
+        rows.append(CardRow("bounds", "verdict", "not applicable", "no bound speaks about this"))
+    return (*rows, *map(_parity, outcome.parity))
+
+
+def headline(outcome: StudyOutcome) -> str:
+    """The answer in one or two sentences."""
+    if not outcome.savings:
+        return f"{outcome.contenders[0].name} ran alone: there is nothing to compare it with."
+    return " ".join(saving.sentence for saving in outcome.savings)
+
+
+def _times(outcome: StudyOutcome) -> list[CardRow]:
+    return [_time(outcome, contender) for contender in outcome.contenders]
+
+
+def _time(outcome: StudyOutcome, contender: ContenderResult) -> CardRow:
+    tried = len(contender.candidates)
+    note = (
+        f"step size {number(contender.step_size)} = {share_of_smoothness(contender.step_share)}, "
+        f"best of {tried}"
+    )
+    section = f"time to loss {number(outcome.target_loss, digits=4)}"
+    if contender.time_s is None:
+        missed = f"reached in {contender.reached} of {contender.runs} runs"
+        return CardRow(section, contender.name, missed, note, good=False)
+    note += f"; {basis(contender.time_s)}"
+    return CardRow(section, contender.name, interval(contender.time_s, unit="s"), note)
+
+
+def _savings(savings: tuple[Saving, ...]) -> list[CardRow]:
+    return [
+        CardRow(
+            "saving",
+            f"{saving.contender} over {saving.baseline}",
+            "none stated" if saving.share is None else percentage(saving.share),
+            saving.sentence
+            if saving.share is None
+            else f"paired by schedule: {basis(saving.share)}",
+            good=saving.pays,
+        )
+        for saving in savings
+    ]
+
+
+def _staleness(contenders: tuple[ContenderResult, ...]) -> list[CardRow]:
+    rows = []
+    for contender in contenders:
+        figures = contender.staleness
+        mean = number(figures.mean.value) if figures.mean else "-"
+        value = f"mean {mean}, p99 {figures.p99:g}, max {figures.largest} steps"
+        note = f"exact for {len(contender.digests)} schedules"
+        rows.append(CardRow("staleness", contender.name, value, note))
+    return rows
+
+
+def _certification(certification: Certification) -> list[CardRow]:
+    every = list(zip(certification.verdicts, certification.informative, strict=True))
+    gaps = zip(certification.gaps, every, strict=False)
+    rows = [_gap(gap, *judged) for gap, judged in gaps]
+    rows += [_theorem(*judged) for judged in every[len(certification.gaps) :]]
+    note = (
+        f"together: a true bound is called violated with probability at most "
+        f"{certification.error_rate:g}; {certification.replicates} replicates of "
+        f"{certification.jobs} gradients on one schedule"
+    )
+    outside = certification.farthest > certification.radius
+    ball = f"{number(certification.farthest)} of {number(certification.radius)} R0"
+    rows.append(CardRow("bounds", "farthest model", ball, note, good=not outside))
+    return rows + [_step(step) for step in certification.steps]
+
+
+def _gap(gap: GapCurve, verdict: Verdict, informative: bool) -> CardRow:  # noqa: FBT001
+    upper = f"< {number(verdict.estimate.upper)}"
+    return CardRow(
+        "B, the elastic constant",
+        f"{gap.sequence} sequence",
+        f"{number(gap.peak)} ({upper}), bound {number(gap.bound)}",
+        f"{verdict_word(verdict, informative=informative)} ({basis(verdict.estimate)})",
+        good=_good(verdict),
+    )
+
+
+def _theorem(verdict: Verdict, informative: bool) -> CardRow:  # noqa: FBT001
+    value = f"{number(verdict.estimate.value)} (< {number(verdict.estimate.upper)})"
+    return CardRow(
+        "theorems",
+        verdict.bound,
+        f"{value}, bound {number(verdict.bound_value)}",
+        verdict_word(verdict, informative=informative),
+        good=_good(verdict) if informative or verdict.failed else None,
+    )
+
+
+def _good(verdict: Verdict) -> bool | None:
+    return {"consistent": True, "violated": False}.get(verdict.outcome.value)
+
+
+def _step(step: CertifiedStep) -> CardRow:
+    note = f"{step.bound}: {step.condition}"
+    if step.promise is not None and step.ceiling is not None and step.promise >= step.ceiling:
+        note += "; there it promises nothing that is not obvious"
+    return CardRow("largest certified step size", "alpha", number(step.step_size), note)
+
+
+def _parity(check: ParityCheck) -> CardRow:
+    label = f"{check.schedule} on {check.ranks} {check.backend} processes"
+    if check.error is None:
+        return CardRow("replay parity", label, "not run", check.skipped)
+    value = f"{check.error:.1e} relative"
+    note = f"{check.dtype}; equal means at most {check.tolerance:g}"
+    return CardRow("replay parity", label, value, note, good=check.holds)

@@ -1,0 +1,99 @@
+"""The report: one HTML page that needs nothing but itself."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from elastic_consistency.report.card import headline
+from elastic_consistency.report.drawing import Figure, standalone
+from elastic_consistency.report.markup import Markup, text
+from elastic_consistency.report.plots.gap import gap_against_bound
+from elastic_consistency.report.plots.loss import loss_over_gradients, loss_over_time
+from elastic_consistency.report.plots.staleness import staleness_by_worker
+from elastic_consistency.report.plots.utilisation import utilisation
+from elastic_consistency.report.sections import (
+    card_section,
+    figure_section,
+    glossary_section,
+    seeds_section,
+    step_size_table,
+    verdict_tables,
+)
+from elastic_consistency.report.wording import number
+from elastic_consistency.studies.outcome import StudyOutcome
+
+_HERE = Path(__file__).parent
+
+
+def write_report(outcome: StudyOutcome, output: Path) -> StudyOutcome:
+    """Write report.html and the figures as SVG into `output`; return the outcome with them."""
+    figures = report_figures(outcome)
+    folder = output / "figures"
+    folder.mkdir(parents=True, exist_ok=True)
+    for figure in figures:
+        (folder / f"{figure.name}.svg").write_text(standalone(figure.svg), encoding="utf-8")
+    (output / "report.html").write_text(page(outcome, figures), encoding="utf-8")
+    return replace(outcome, files={"report": "report.html"} | outcome.files)
+
+
+def report_figures(outcome: StudyOutcome) -> tuple[Figure, ...]:
+    """Every figure that has something to show."""
+    made = [loss_over_time(outcome), loss_over_gradients(outcome)]
+    made += [f for c in outcome.contenders[:1] if (f := staleness_by_worker(c)) is not None]
+    made.append(utilisation(outcome.contenders))
+    if outcome.certification is not None:
+        made.append(gap_against_bound(outcome.certification))
+    return tuple(made)
+
+
+def page(outcome: StudyOutcome, figures: tuple[Figure, ...]) -> str:
+    """The whole page."""
+    sections = (
+        ("verdict", "Verdict card", card_section(outcome)),
+        ("figures", "Figures", _figures(figures)),
+        ("bounds", "Bounds", verdict_tables(outcome)),
+        ("steps", "Step sizes", step_size_table(outcome)),
+        ("seeds", "Study, seeds and files", seeds_section(outcome)),
+        ("words", "What the words mean", glossary_section()),
+    )
+    title = f"{outcome.name}: {outcome.contenders[0].name}"
+    if len(outcome.contenders) > 1:
+        title += f" against {outcome.contenders[-1].name}"
+    body = "".join(_section(*section) for section in sections)
+    links = "".join(f'<li><a href="#{name}">{text(words)}</a></li>' for name, words, _ in sections)
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{text(title)}</title>'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<style>{_asset('page.css')}</style></head><body>"
+        f'<header class="top"><h1>{text(title.capitalize())}</h1>{_introduction(outcome)}'
+        f'<nav aria-label="Sections"><ul>{links}</ul></nav></header><main>{body}</main>'
+        f"<footer>{_footer(outcome)}</footer><script>{_asset('page.js')}</script></body></html>\n"
+    )
+
+
+def _introduction(outcome: StudyOutcome) -> str:
+    runs = outcome.contenders[0].runs
+    data = f" on {outcome.data}" if outcome.data else ""
+    about = (
+        f"Target: loss {number(outcome.target_loss, digits=4)}, which leaves {outcome.target:.3g} "
+        f"of the way from the start ({number(outcome.start_loss, digits=4)}) to the minimum "
+        f"({number(outcome.infimum, digits=4)}){data}. {runs} runs of each contender, with the "
+        "same delays and the same samples."
+    )
+    return f'<p class="answer">{text(headline(outcome))}</p><p class="soft">{text(about)}</p>'
+
+
+def _figures(figures: tuple[Figure, ...]) -> Markup:
+    return Markup(f'<div class="figures">{"".join(figure_section(f).html for f in figures)}</div>')
+
+
+def _section(name: str, words: str, content: Markup) -> str:
+    return f'<section id="{name}"><h2>{text(words)}</h2>{content.html}</section>'
+
+
+def _footer(outcome: StudyOutcome) -> str:
+    version = outcome.manifest["versions"]["elastic-consistency"]
+    return text(f"elastic-consistency {version}. Every number is simulated unless it says replay.")
+
+
+def _asset(name: str) -> str:
+    return (_HERE / name).read_text(encoding="utf-8")

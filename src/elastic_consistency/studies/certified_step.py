@@ -1,0 +1,55 @@
+"""The largest step size that a theorem allows."""
+
+import math
+from dataclasses import dataclass
+from typing import final
+
+from elastic_consistency.bounds import Bound
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CertifiedStep:
+    """Where the assumptions of a theorem on the step size end.
+
+    Attributes:
+        bound: Name of the theorem.
+        step_size: Largest step size that it allows; 0 if none, infinity if all.
+        condition: The assumption that binds there.
+        promise: What the theorem bounds at that step size, in numbers; None if it says nothing.
+        ceiling: The largest value that the bounded quantity can have on the ball anyway, None
+            if it is not known; a promise above it is true and of no use.
+    """
+
+    bound: str
+    step_size: float
+    condition: str
+    promise: float | None = None
+    ceiling: float | None = None
+
+
+def certified_step(
+    bound: Bound, values: dict[str, float], *, ceiling: float | None = None
+) -> CertifiedStep:
+    """The largest alpha at which no assumption of `bound` fails; assumptions hold below it.
+
+    Args:
+        bound: A theorem with the symbol alpha.
+        values: Number for each of its other symbols.
+        ceiling: Largest possible value of what it bounds.
+    """
+    low, high = 1e-15, 1e15
+    if _failed(bound, values, low):
+        return CertifiedStep(bound.name, 0.0, "; ".join(_failed(bound, values, low)))
+    if not _failed(bound, values, high):
+        return CertifiedStep(bound.name, math.inf, "none")
+    condition = "; ".join(_failed(bound, values, high))
+    while high / low > 1 + 1e-12:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if _failed(bound, values, middle) else (middle, high)
+    promise = bound.evaluate(values | {"alpha": low})
+    return CertifiedStep(bound.name, low, condition, promise, ceiling)
+
+
+def _failed(bound: Bound, values: dict[str, float], alpha: float) -> tuple[str, ...]:
+    return bound.failed_assumptions(values | {"alpha": alpha})

@@ -1,0 +1,58 @@
+"""The whole result of a study, and whether it is fine."""
+
+from dataclasses import dataclass
+from typing import Any, final
+
+from elastic_consistency.studies.certification import Certification
+from elastic_consistency.studies.comparison import ContenderResult
+from elastic_consistency.studies.parity_check import ParityCheck
+from elastic_consistency.studies.savings import Saving
+from elastic_consistency.validation import Outcome
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class StudyOutcome:
+    """What came out of a study.
+
+    Attributes:
+        name: Name of the study.
+        data: Name of the data.
+        target_loss: Loss to be reached.
+        infimum: Smallest loss, f*.
+        start_loss: Loss of the start.
+        target: Target as a share of the way from the start to the smallest loss.
+        confidence: Of every interval.
+        contenders: One result each.
+        savings: Of every contender over the last one.
+        certification: Of the first contender; None if none was asked for or possible.
+        parity: Replays on real processes.
+        manifest: Seeds, versions and digests.
+        files: Names of the files that were written, by what they hold.
+    """
+
+    name: str
+    data: str
+    target_loss: float
+    infimum: float
+    start_loss: float
+    target: float
+    confidence: float
+    contenders: tuple[ContenderResult, ...]
+    savings: tuple[Saving, ...]
+    certification: Certification | None
+    parity: tuple[ParityCheck, ...]
+    manifest: dict[str, Any]
+    files: dict[str, str]
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """What makes the study fail: a violated bound, or a replay that differs."""
+        verdicts = self.certification.verdicts if self.certification else ()
+        violated = [v.sentence for v in verdicts if v.outcome is Outcome.VIOLATED]
+        differs = [
+            f"the replay of {check.schedule} differs by {check.error:.1e}"
+            for check in self.parity
+            if check.holds is False
+        ]
+        return (*violated, *differs)

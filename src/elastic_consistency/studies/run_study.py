@@ -1,0 +1,108 @@
+"""Running a study from its description to its files."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from elastic_consistency.schedule import SERVER, Schedule
+from elastic_consistency.schedule.timeline import save_timeline
+from elastic_consistency.studies.certification import Certification, certify
+from elastic_consistency.studies.comparison import ContenderResult, compare
+from elastic_consistency.studies.manifest import file_digest, manifest
+from elastic_consistency.studies.outcome import StudyOutcome
+from elastic_consistency.studies.parity_check import ParityCheck, check_parity
+from elastic_consistency.studies.progress import Progress
+from elastic_consistency.studies.records import plain
+from elastic_consistency.studies.runs import schedule_of, with_step_size
+from elastic_consistency.studies.savings import savings
+from elastic_consistency.studies.study import Study
+
+Compared = tuple[tuple[ContenderResult, Schedule], ...]
+
+
+def run_study(
+    study: Study, output: Path, *, ranks: int = 2, progress: Progress | None = None
+) -> StudyOutcome:
+    """Run `study`, write its schedules and traces into `output`, and return what came out.
+
+    Args:
+        study: What to run.
+        output: Folder for the files; it is made if it is missing.
+        ranks: Processes of the replay; 0 leaves it out.
+        progress: Who wants to know how far it is.
+    """
+    progress = progress or Progress()
+    output.mkdir(parents=True, exist_ok=True)
+    compared = compare(study, progress.part(0.0, 0.6))
+    files = _save_schedules(compared, output)
+    progress.say("measuring against the bounds", 0.6)
+    certification = _certify(study, compared[0][0])
+    progress.say("replaying on real processes", 0.85)
+    parity = _replays(study, compared, output, ranks) if ranks else ()
+    results = tuple(result for result, _ in compared)
+    constants = study.oracle.constants()
+    return StudyOutcome(
+        name=study.name,
+        data=study.data,
+        target_loss=study.target_loss(),
+        infimum=constants.infimum,
+        start_loss=float(study.oracle.loss(study.oracle.start()[None])[0]),
+        target=study.target,
+        confidence=study.confidence,
+        contenders=results,
+        savings=savings(study, results),
+        certification=certification,
+        parity=parity,
+        manifest=manifest(study, {result.name: result.digests for result in results}),
+        files=files,
+    )
+
+
+def save_outcome(outcome: StudyOutcome, output: Path) -> StudyOutcome:
+    """Write result.json and manifest.json with the digests of all files; return the outcome."""
+    result = output / "result.json"
+    result.write_text(json.dumps(plain(outcome), indent=1, allow_nan=False) + "\n")
+    files = outcome.files | {"result": result.name}
+    digests = {name: file_digest(output / name) for name in files.values()}
+    record = outcome.manifest | {"files_sha256": digests}
+    (output / "manifest.json").write_text(json.dumps(record, indent=1, allow_nan=False) + "\n")
+    return replace(outcome, files=files | {"manifest": "manifest.json"})
+
+
+def _save_schedules(compared: Compared, output: Path) -> dict[str, str]:
+    files = {}
+    for result, schedule in compared:
+        stem = f"{_slug(result.name)}-{schedule.metadata.seed}"
+        schedule.save(output / f"{stem}.parquet")
+        save_timeline(schedule, output / f"{stem}.pftrace")
+        files[f"schedule of {result.name}"] = f"{stem}.parquet"
+        files[f"timeline of {result.name}"] = f"{stem}.pftrace"
+    return files
+
+
+def _certify(study: Study, result: ContenderResult) -> Certification | None:
+    contender = study.contenders[0]
+    if study.certificate is None or contender.protocol.hosts(study.cluster) != (SERVER,):
+        return None
+    shorter = replace(contender, jobs=study.certificate.jobs)
+    schedule = schedule_of(study, shorter, study.certificate.timing_seed)
+    return certify(study, contender, schedule, result.step_size)
+
+
+def _replays(study: Study, compared: Compared, output: Path, ranks: int) -> tuple[ParityCheck, ...]:
+    def check(contender: Any, result: ContenderResult, schedule: Schedule) -> ParityCheck:
+        return check_parity(
+            output / f"{_slug(result.name)}-{schedule.metadata.seed}.parquet",
+            study.oracle,
+            with_step_size(contender.rule, result.step_size),
+            codec=contender.codec,
+            ranks=ranks,
+        )
+
+    pairs = zip(study.contenders, compared, strict=True)
+    return tuple(check(contender, *pair) for contender, pair in pairs)
+
+
+def _slug(name: str) -> str:
+    return "".join(c if c.isalnum() else "-" for c in name.lower()).strip("-") or "contender"

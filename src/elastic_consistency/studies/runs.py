@@ -1,0 +1,111 @@
+"""One contender on one schedule: the schedule, and how its loss falls."""
+
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+import numpy as np
+
+from elastic_consistency.execution import DivergenceError, Execution
+from elastic_consistency.execution.probes.loss import Loss
+from elastic_consistency.schedule import Op, Schedule
+from elastic_consistency.simulator import Until, simulate
+from elastic_consistency.studies.study import Contender, Study
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class LossRun:
+    """The loss of R replicates on one schedule; P looks.
+
+    Attributes:
+        reached_s: (R,) seconds until the loss was at most the target; infinity if it never was.
+        time_s: (P,) time of each look, s.
+        gradients: (P,) gradients that the model had taken in by then.
+        loss: (P, R) losses.
+        diverged: Whether the model left the finite numbers.
+    """
+
+    reached_s: np.ndarray
+    time_s: np.ndarray
+    gradients: np.ndarray
+    loss: np.ndarray
+    diverged: bool
+
+
+def schedule_of(study: Study, contender: Contender, timing_seed: int) -> Schedule:
+    """The schedule of `contender` with the delays of `timing_seed`."""
+    until = Until(jobs=contender.jobs)
+    return simulate(
+        contender.protocol, study.cluster, until=until, seed=timing_seed, payload=study.payload
+    )
+
+
+def with_step_size(rule: Any, step_size: float) -> Any:
+    """`rule` with another step size."""
+    return replace(rule, step_size=step_size)
+
+
+def run_loss(
+    study: Study,
+    contender: Contender,
+    schedule: Schedule,
+    step_size: float,
+    *,
+    sample_seeds: tuple[int, ...],
+    stop_at_target: bool = False,
+) -> LossRun:
+    """Execute `schedule` and watch the loss.
+
+    Args:
+        study: Problem and target.
+        contender: Rule and codec.
+        schedule: Of the contender.
+        step_size: Step size.
+        sample_seeds: One a replicate.
+        stop_at_target: Stop soon after every replicate has reached the target.
+    """
+    execution = Execution(
+        schedule,
+        study.oracle,
+        with_step_size(contender.rule, step_size),
+        seeds=sample_seeds,
+        codec=contender.codec,
+        probes=(Loss(every=contender.loss_every, target=study.target_loss()),),
+    )
+    # A step size that is too large may overflow on its way to the check that refuses it.
+    with np.errstate(over="ignore", invalid="ignore"):
+        diverged = not _finish(execution, stop_at_target=stop_at_target)
+        measured = execution.measurement()
+    curve, reached = measured["loss"], measured["time_to_target_s"]
+    return LossRun(
+        reached_s=reached.values[0],
+        time_s=curve.time,
+        gradients=curve.position * gradients_per_change(schedule),
+        loss=curve.values,
+        diverged=diverged,
+    )
+
+
+def gradients_per_change(schedule: Schedule) -> float:
+    """Gradients that enter replica 0 with each of its changes, on average."""
+    rows = schedule.rows
+    changes = (rows.op == Op.STEP) | (rows.op == Op.MIX)
+    count = int((changes & (rows.replica == 0)).sum())
+    used = int((schedule.jobs.share != 0).sum())
+    return used / count if count else 0.0
+
+
+def _finish(execution: Execution, *, stop_at_target: bool) -> bool:
+    """Whether the execution came to its end, or to the target, in finite numbers."""
+    try:
+        for _ in execution.chunks(512):
+            if stop_at_target and _everybody_is_there(execution):
+                return True
+    except DivergenceError:
+        return False
+    return True
+
+
+def _everybody_is_there(execution: Execution) -> bool:
+    reached = execution.measurement()["time_to_target_s"].values[0]
+    return bool(np.isfinite(reached).all())
