@@ -122,9 +122,7 @@ def test_a_rule_is_a_value(rule):
     assert isinstance(rule, AbstractRule)
 
 
-@pytest.mark.parametrize(
-    "rule", [r for r in RULES if r.constant_step and not isinstance(r, Clipped)], ids=repr
-)
+@pytest.mark.parametrize("rule", [r for r in RULES if r.constant_step], ids=repr)
 @given(gradient=arrays(np.float64, (2, 3), elements=st.floats(-10, 10)))
 def test_a_gradient_ends_up_with_the_weight_of_the_auxiliary_sequence(rule, gradient):
     """After one gradient and many zeros x has moved by the auxiliary step size times it."""

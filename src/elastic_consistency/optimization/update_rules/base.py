@@ -18,7 +18,7 @@ class AbstractRule(ABC):
         additive: step(step(x, a), b) == step(x, a + b), so that updates may be applied in
             any grouping.
         constant_step: Every gradient enters the auxiliary sequence with the same weight, as
-            the theorems for a constant step size demand.
+            the theorems for a constant step size demand; and that gradient is unbiased.
     """
 
     needs_view: ClassVar[bool] = False
@@ -57,4 +57,8 @@ class AbstractRule(ABC):
 
     def scale(self, staleness: int) -> float:
         """Factor on an update that is `staleness` steps old when it is added."""
+        return 1.0
+
+    def step_factor(self, step: int) -> float:
+        """Factor on the step size at step 0, 1, 2, ... of a replica."""
         return 1.0

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 from array_api_compat import array_namespace
 
@@ -73,13 +73,15 @@ class ValueClip(AbstractClip):
 class Clipped(AbstractRule):
     """`rule`, on clipped gradients.
 
-    Auxiliary sequence: that of the rule, with clipped gradients, whose mean is in general not
-    the gradient of f: where the clip is active, unbiasedness fails.
+    Auxiliary sequence: that of the rule, with clipped gradients. Where the clip is active their
+    mean is not the gradient of f, so theorems that assume unbiased gradients do not apply.
 
     Attributes:
         rule: What happens after clipping.
         clip: `NormClip` or `ValueClip`.
     """
+
+    constant_step: ClassVar[bool] = False
 
     rule: AbstractRule
     clip: AbstractClip
@@ -96,11 +98,6 @@ class Clipped(AbstractRule):
         return self.rule.additive
 
     @property
-    def constant_step(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """As the rule's."""
-        return self.rule.constant_step
-
-    @property
     def auxiliary_step_size(self):
         return self.rule.auxiliary_step_size
 
@@ -115,6 +112,9 @@ class Clipped(AbstractRule):
 
     def scale(self, staleness):
         return self.rule.scale(staleness)
+
+    def step_factor(self, step):
+        return self.rule.step_factor(step)
 
     def step(self, x, buffer, state):
         return self.rule.step(x, buffer, state)

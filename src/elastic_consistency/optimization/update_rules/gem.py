@@ -19,13 +19,13 @@ class GEM(AbstractRule):
     inside the absolute value, and the gradient taken at theta plus the worker's own commit,
     while |theta - s| still compares two pulls.
 
-    In operations, for worker w with a replica w that only the view reads: READ(j, w),
-    GRADIENT(j), READ(j + 1, server) as `latest`, ENCODE(j), ADD(j -> server), STEP(server);
-    then a copy of the server as it was at that READ is mixed into w (keep 0), ADD(j -> w),
-    STEP(w). Job j + 1 then reads w, which is why the state keeps the last pull itself: it is
-    (m, s), with s absent before the first ENCODE, when the view is the pull. Auxiliary
-    sequence: it takes what is sent as its gradients; theorems for a constant step size do not
-    apply.
+    In operations, for worker w with a replica w that only the view reads, and a job k that
+    only pulls: READ(k, server) as `latest`, PUT(server -> m, 1), ENCODE(j), ADD(j -> server),
+    STEP(server), MIX(m -> w, keep 0), DROP(k), ADD(j -> w), STEP(w), DROP(j), READ(j + 1, w),
+    GRADIENT(j + 1). The view of job j + 1 is thus w, which is why the state keeps the last pull
+    itself: it is (m, s), with s absent before the first ENCODE, when the view is the pull.
+    Auxiliary sequence: it takes what is sent as its gradients; theorems for a constant step
+    size do not apply.
 
     Attributes:
         step_size: eta, > 0.

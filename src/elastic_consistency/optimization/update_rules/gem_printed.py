@@ -20,8 +20,8 @@ class PrintedGEM(AbstractRule):
     diverges, and a clamp at 0 (`clamp=(0, inf)`) alone cures it. Kept to show just that; `GEM`
     is the one to use.
 
-    In operations: READ(j, server), GRADIENT(j), READ(j + 1, server), ENCODE(j) with view = s
-    and latest = theta, ADD(j -> server), STEP. |theta - s| contains the worker's own previous
+    In operations: READ(j + 1, server), GRADIENT(j + 1), ENCODE(j) with view = s and
+    latest = theta, ADD(j -> server), STEP(server). |theta - s| contains the worker's own previous
     commit, so the speed is n / (n + 1) of that of the proxy. Auxiliary sequence: it takes what
     is sent, pi g, as its gradients; theorems for a constant step size do not apply.
 

@@ -20,9 +20,10 @@ class SignedGEM(AbstractRule):
     the own commit, which is the view itself: the own commit counts as no one's motion, and the
     speed of the proxy is met exactly.
 
-    In operations as `GEM`: READ(j, w), GRADIENT(j), READ(j + 1, server), ENCODE(j),
-    ADD(j -> server), STEP(server), a copy of that server mixed into w (keep 0), ADD(j -> w),
-    STEP(w). Auxiliary sequence: it takes what is sent as its gradients; theorems for a
+    In operations as `GEM`: READ(k, server), PUT(server -> m, 1), ENCODE(j), ADD(j -> server),
+    STEP(server), MIX(m -> w, keep 0), DROP(k), ADD(j -> w), STEP(w), DROP(j), READ(j + 1, w),
+    GRADIENT(j + 1).
+    Auxiliary sequence: it takes what is sent as its gradients; theorems for a
     constant step size do not apply.
 
     Attributes:

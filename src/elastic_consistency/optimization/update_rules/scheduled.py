@@ -16,9 +16,10 @@ class Scheduled(AbstractRule):
     """Step k is the step of `rule` with step_size * schedule.factor(k).
 
     The counter k belongs to the replica: its state is (k, state of the rule). Auxiliary
-    sequence: a job has the step size of the STEP that uses it, times its share and scale; a
-    momentum that spans several step sizes has none of constant weights, and theorems for a
-    constant step size do not apply. A step size of 0 is allowed at single steps.
+    sequence: a job has the step size of the STEP that uses it, `step_factor` of its number,
+    times its share and scale; a momentum that spans several step sizes has none of constant
+    weights, and theorems for a constant step size do not apply. A step size of 0 is allowed at
+    single steps.
 
     Attributes:
         rule: The rule, with a step_size of its own (put `Clipped` around, not inside); one
@@ -54,9 +55,12 @@ class Scheduled(AbstractRule):
     def scale(self, staleness):
         return self.rule.scale(staleness)
 
+    def step_factor(self, step):
+        return self.schedule.factor(step)
+
     def step(self, x, buffer, state):
         count, inner = state
-        factor = self.schedule.factor(count)
+        factor = self.step_factor(count)
         if factor == 0:  # no rule has a step size of 0, but its state must move on
             _, inner = self.rule.step(x, buffer, inner)
             return x, (count + 1, inner)
