@@ -9,3 +9,4 @@ from elastic_consistency.hardware_backend.ranks import run_ranks as run_ranks
 from elastic_consistency.hardware_backend.replay import Replay as Replay
 from elastic_consistency.hardware_backend.replay import parity as parity
 from elastic_consistency.hardware_backend.replay import replay as replay
+from elastic_consistency.hardware_backend.rounding import rounding_bound as rounding_bound

@@ -10,6 +10,7 @@ from elastic_consistency.execution.probes import Loss
 from elastic_consistency.hardware_backend.order import Order, Part
 from elastic_consistency.hardware_backend.placement import Placement
 from elastic_consistency.hardware_backend.ranks import run_ranks
+from elastic_consistency.hardware_backend.rounding import UNIT_ROUNDOFF
 from elastic_consistency.optimization.compression import AbstractCodec
 from elastic_consistency.optimization.oracles import AbstractOracle
 from elastic_consistency.optimization.update_rules import AbstractRule
@@ -89,6 +90,8 @@ def replay(
     """
     if not 0 <= pace < float("inf"):
         raise ValueError(f"replay.pace must be a finite number >= 0, got {pace!r}.")
+    if dtype not in UNIT_ROUNDOFF:
+        raise ValueError(f"replay.dtype must be one of {tuple(UNIT_ROUNDOFF)}, got {dtype!r}.")
     placement = ranks if isinstance(ranks, Placement) else Placement(ranks)
     order = Order(
         schedule, oracle, rule, codec, tuple(seeds), placement, device, dtype, ordered, loss, pace
