@@ -19,18 +19,29 @@ class Alarm:
         ring: Called when the time has come; its argument is of no use.
     """
 
-    __slots__ = ("_callbacks", "_event", "_schedule")
+    __slots__ = ("_callbacks", "_env", "_event", "_schedule")
 
     def __init__(self, env: simpy.Environment, ring: Callable[[simpy.Event], None]) -> None:
-        event = simpy.Event(env)
-        # What Environment.run() does with its own event: triggered, but not yet in the queue.
-        event._ok = True
-        event._value = None
-        self._event = event
+        self._env = env
         self._callbacks = [ring]
         self._schedule = env.schedule
+        self._event = _triggered(env)
 
     def set(self, seconds: float) -> None:
         """Ring once, `seconds` from now; it must not be set already."""
         self._event.callbacks = self._callbacks
         self._schedule(self._event, NORMAL, seconds)
+
+    def cancel(self) -> None:
+        """Do not ring after all; the alarm can be set again at once."""
+        # SimPy cannot take an event out of its queue: the old one passes without effect.
+        self._event.callbacks = []
+        self._event = _triggered(self._env)
+
+
+def _triggered(env: simpy.Environment) -> simpy.Event:
+    event = simpy.Event(env)
+    # What Environment.run() does with its own event: triggered, but not yet in the queue.
+    event._ok = True
+    event._value = None
+    return event

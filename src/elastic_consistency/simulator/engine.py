@@ -72,6 +72,7 @@ def _run(simulation: Simulation, until: Until) -> None:
     env = simulation.env
     if until.drain:
         env.run()
+        simulation.settle()
         return
     while not simulation.refused and env.peek() < until.time_s:
         env.step()

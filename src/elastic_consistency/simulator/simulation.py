@@ -1,5 +1,6 @@
 """The state of one simulation: the clock, the limit, the random draws and the record."""
 
+from collections.abc import Callable
 from math import inf
 from typing import final
 
@@ -34,10 +35,12 @@ class Simulation:
         record: Writes the schedule row by row.
         waits: Who waits for whom at present, by worker; a stall is reported from it.
         refused: Whether the limit has kept a job from beginning.
+        settle: Called when a run has been drained: the protocol drops what can no longer be
+            completed, such as half a batch.
     """
 
     __slots__ = ("_last_time", "_log", "_most_jobs", "cluster", "env", "metadata", "n_jobs",
-                 "network", "payload", "record", "refused", "waits")  # fmt: skip
+                 "network", "payload", "record", "refused", "settle", "waits")  # fmt: skip
 
     def __init__(
         self, cluster: Cluster, until: Until, payload: Payload, metadata: Metadata
@@ -59,6 +62,7 @@ class Simulation:
         self.waits: dict[int, Wait] = {}
         self.n_jobs = 0
         self.refused = False
+        self.settle: Callable[[], None] = lambda: None
 
     def admit(self, now: float, n_jobs: int = 1) -> bool:
         """Whether `n_jobs` more jobs may begin `now`, s; if so they count as begun."""

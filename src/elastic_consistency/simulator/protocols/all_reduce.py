@@ -6,7 +6,7 @@ from typing import final
 import numpy as np
 import simpy
 
-from elastic_consistency.schedule import Op, Schedule
+from elastic_consistency.schedule import ABSENT, Op, Schedule
 from elastic_consistency.simulator.alarm import Alarm
 from elastic_consistency.simulator.collectives import AbstractCollective, Ring, collective_seconds
 from elastic_consistency.simulator.protocols.base import AbstractProtocol
@@ -113,6 +113,8 @@ class _Rounds:
         self._done = Alarm(simulation.env, self._reduced)
         self._jobs: list[int] = []
         self._round = -1
+        self._message = ABSENT
+        self._missing = 0
 
     def begin(self) -> None:
         simulation, record = self._simulation, self._simulation.record
@@ -121,7 +123,7 @@ class _Rounds:
             return
         self._round += 1
         self._missing = len(self._alarms)
-        self._message = record.message()
+        self._message = ABSENT
         self._jobs = [record.job(w, round=self._round) for w in range(self._missing)]
         for worker, job in enumerate(self._jobs):
             record.read(job, worker)
@@ -133,6 +135,8 @@ class _Rounds:
         def finished(event: simpy.Event) -> None:
             record, job = self._simulation.record, self._jobs[worker]
             record.encode(job)
+            if self._message == ABSENT:
+                self._message = record.message()
             record.put(self._message, job=job, weight=1 / len(self._jobs))
             self._missing -= 1
             if self._missing == 0:

@@ -79,8 +79,8 @@ class AsynchronousServer(AbstractProtocol):
 class _Client:
     """A worker and its connection to the server."""
 
-    __slots__ = ("_admit", "_alarm_arrived", "_alarm_computed", "_down", "_env", "_job", "_log", "_note",
-                 "_seconds", "_up", "_worker")  # fmt: skip
+    __slots__ = ("_admit", "_alarm_arrived", "_alarm_computed", "_down", "_env", "_job", "_log",
+                 "_note", "_seconds", "_up", "_worker")  # fmt: skip
 
     def __init__(self, simulation: Simulation, log: PatternLog, worker: int) -> None:
         self._admit, self._env, self._worker = simulation.admit, simulation.env, worker

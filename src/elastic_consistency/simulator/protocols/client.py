@@ -1,0 +1,87 @@
+"""A worker and its connection to the server: read, compute, send."""
+
+from collections.abc import Callable
+from typing import final
+
+import simpy
+
+from elastic_consistency.schedule import ABSENT, SERVER
+from elastic_consistency.simulator.alarm import Alarm
+from elastic_consistency.simulator.simulation import Simulation
+
+
+@final
+class Client:
+    """One worker of a server protocol that decides for itself what an arrival means.
+
+    Args:
+        simulation: The run.
+        worker: The worker.
+        arrived: Called with the client when its update has arrived at the server.
+
+    Attributes:
+        worker: The worker.
+        job: Its present or last job, -1 before the first.
+        version: What the protocol gave to `read`, for its own use.
+        computing: Whether the job has begun to travel and compute, and is not yet encoded.
+        in_flight: Whether the update of the job has not yet arrived.
+    """
+
+    __slots__ = ("_alarm_arrived", "_alarm_computed", "_arrived", "_down", "_seconds",
+                 "_simulation", "_up", "computing", "in_flight", "job", "version",
+                 "worker")  # fmt: skip
+
+    def __init__(
+        self, simulation: Simulation, worker: int, arrived: Callable[["Client"], None]
+    ) -> None:
+        self._simulation, self.worker, self._arrived = simulation, worker, arrived
+        payload = simulation.payload
+        self._seconds = simulation.computation(worker)
+        self._down = simulation.transfer(SERVER, worker, payload.model_bytes)
+        self._up = simulation.transfer(worker, SERVER, payload.update_bytes)
+        self._alarm_computed = Alarm(simulation.env, self._on_computed)
+        self._alarm_arrived = Alarm(simulation.env, self._on_arrived)
+        self.job, self.version = ABSENT, 0
+        self.computing = self.in_flight = False
+
+    def read(self, version: int = 0, *, round: int = ABSENT) -> bool:
+        """Read the server's model for a new job; False if the limit forbids it."""
+        simulation, record = self._simulation, self._simulation.record
+        now = simulation.env.now
+        if not simulation.admit(now):
+            return False
+        self.version, self.computing, self.in_flight = version, True, True
+        self.job = record.job(self.worker, round=round)
+        record.read(self.job, 0)
+        record.gradient(self.job)
+        down = self._down(now)
+        record.begin(self.job, now + down)
+        self._alarm_computed.set(down + self._seconds(now + down))
+        return True
+
+    def stop(self) -> None:
+        """Give up the computation; the job is dropped and counts for nothing."""
+        self._alarm_computed.cancel()
+        self.computing = self.in_flight = False
+        self._simulation.record.drop(job=self.job, share=0.0)
+
+    def _on_computed(self, event: simpy.Event) -> None:
+        self.computing = False
+        self._simulation.record.encode(self.job)
+        up = self._up(self._simulation.env.now)
+        if up == 0:
+            self._on_arrived(event)
+        else:
+            self._alarm_arrived.set(up)
+
+    def _on_arrived(self, event: simpy.Event) -> None:
+        self.in_flight = False
+        self._arrived(self)
+
+
+def apply_alone(simulation: Simulation, job: int) -> None:
+    """ADD, STEP and DROP of a job that counts fully."""
+    record = simulation.record
+    record.add(0, job=job)
+    record.step(0)
+    record.drop(job=job, share=1.0)
