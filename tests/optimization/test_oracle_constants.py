@@ -1,0 +1,133 @@
+"""Known constants of oracles, against search and where they are attained."""
+
+import numpy as np
+import pytest
+from oracle_cases import BOUNDED, Case, labelled_data
+
+from elastic_consistency.optimization.oracles import (
+    GemanMcClure,
+    LogisticRegression,
+    Quadratic,
+    breast_cancer,
+    measured_heterogeneity,
+)
+
+with_constants = pytest.mark.parametrize("case", BOUNDED, ids=lambda case: case.name)
+
+
+@with_constants
+def test_the_minimiser_is_stationary_and_has_the_infimum(case):
+    oracle, minimiser = case.oracle, case.oracle.minimiser()
+    infimum = oracle.constants(1.0).infimum
+    if minimiser is None:
+        assert infimum is None
+        return
+
+    assert np.linalg.norm(oracle.mean_gradient(minimiser[None])) <= 2e-12
+    assert oracle.loss(minimiser[None])[0] == pytest.approx(infimum, abs=1e-14)
+    assert (oracle.loss(case.ball(200, 2.0)) >= infimum - 1e-12).all()
+
+
+@with_constants
+@pytest.mark.parametrize("radius", [0.01, 1.0, 5.0])
+def test_no_sampled_pair_violates_smoothness_or_convexity(case, radius):
+    oracle, constants = case.oracle, case.oracle.constants(radius)
+    near, far = case.ball(400, radius, 1), case.ball(400, radius, 2)
+    near[:200] = far[:200] + 1e-3 * (near[:200] - far[:200])  # close pairs meet curvature
+
+    difference = oracle.mean_gradient(near) - oracle.mean_gradient(far)
+    apart = near - far
+
+    length = np.linalg.norm(apart, axis=1)
+    assert (np.linalg.norm(difference, axis=1) <= constants.smoothness * length + 1e-12).all()
+    product = (difference * apart).sum(axis=1)
+    assert (product >= constants.strong_convexity * length**2 - 1e-12).all()
+
+
+@with_constants
+@pytest.mark.parametrize("radius", [0.0, 0.5, 3.0])
+def test_no_sampled_point_violates_variance_or_second_moment(case, radius):
+    """Exact for batches of one. Others are means of 400 draws: 1 + 6 sqrt(2 / 400) to spare."""
+    oracle, constants = case.oracle, case.oracle.constants(radius)
+    slack = 1 + 1e-9 if case.every_outcome else 1.42
+    for point in case.ball(12, radius):
+        for worker in range(case.n_workers):
+            gradients = case.gradients(point, worker)
+            mean = oracle.worker_mean_gradient(point[None], worker)
+            variance = ((gradients - mean) ** 2).sum(axis=1).mean()
+            moment = (mean**2).sum() + variance
+
+            assert variance <= constants.variance * slack + 1e-12
+            assert moment <= constants.second_moment * slack + 1e-12
+
+
+@with_constants
+@pytest.mark.parametrize("radius", [0.0, 0.5, 3.0])
+def test_no_sampled_point_violates_heterogeneity(case, radius):
+    oracle, constants = case.oracle, case.oracle.constants(radius)
+
+    measured = measured_heterogeneity(oracle, case.ball(50, radius), case.n_workers)
+
+    assert (measured <= constants.heterogeneity * (1 + 1e-9) + 1e-20).all()
+    assert (constants.heterogeneity > 0) == (case.n_workers > 1)
+
+
+@with_constants
+def test_constants_grow_with_the_ball_up_to_those_of_the_whole_space(case):
+    small, large, whole = (case.oracle.constants(r) for r in (0.5, 2.0, float("inf")))
+    for name in ("variance", "second_moment", "heterogeneity", "smoothness"):
+        values = [getattr(constants, name) for constants in (small, large, whole)]
+
+        assert values == sorted(values)
+        assert not np.isnan(values).any()
+    assert case.oracle.constants() == whole
+
+
+def test_constants_of_a_quadratic_are_attained():
+    """No smaller L, c, M or zeta would do."""
+    offsets = np.array([[0.0, 1.0], [0.0, -1.0]])
+    oracle = Quadratic(np.array([0.5, 2.0]), 0.25, offsets=offsets)
+    constants = oracle.constants(3.0)
+
+    assert (constants.smoothness, constants.strong_convexity) == (2.0, 0.5)
+    steepest = oracle.worker_mean_gradient(np.array([[0.0, 3.0]]), 1)
+    assert constants.second_moment == (steepest**2).sum() + 0.25 == 64.25
+    assert constants.heterogeneity == 4.0
+    assert constants.infimum == 1.0
+
+
+def test_constants_of_geman_mcclure_are_attained():
+    oracle = GemanMcClure(np.zeros(1))
+    step = 1e-4
+
+    slope = oracle.mean_gradient(np.array([[1 / 3**0.5]])).item()
+    curvature = oracle.mean_gradient(np.array([[step]])).item() / step
+    negative = np.diff(oracle.mean_gradient(np.array([[1 - step], [1 + step]])), axis=0).item()
+
+    assert slope**2 == pytest.approx(oracle.constants().second_moment, rel=1e-12)
+    assert curvature == pytest.approx(oracle.constants().smoothness, rel=1e-6)
+    assert negative / (2 * step) == pytest.approx(oracle.constants().strong_convexity, rel=1e-6)
+
+
+def test_smoothness_of_binary_logistic_regression_is_attained_at_the_origin():
+    """There every p (1 - p) is 1/4, so L is the largest eigenvalue of the Hessian itself."""
+    features, labels = labelled_data(50, 4, 2)
+    oracle = LogisticRegression(features, labels, 2, batch=1, ridge=0.5)
+
+    columns = [oracle.hessian_product(np.zeros(4), column) for column in np.eye(4)]
+
+    largest = np.linalg.eigvalsh(np.array(columns))[-1]
+    assert oracle.constants(1.0).smoothness == pytest.approx(largest, rel=1e-12)
+
+
+def test_variance_bound_of_logistic_regression_is_close_at_the_minimiser():
+    """At r = 0 only the squared mean gradient is lost: ridge^2 ||x*||^2."""
+    data = breast_cancer()
+    oracle = LogisticRegression(data.features, data.labels, 2, batch=1, ridge=0.01)
+    minimiser = oracle.minimiser()
+
+    gradients = Case("breast_cancer", oracle, None).gradients(minimiser, 0)
+
+    variance = (gradients**2).sum(axis=1).mean()
+    lost = (0.01 * np.linalg.norm(minimiser)) ** 2
+    assert oracle.constants(0.0).variance == pytest.approx(variance + lost, rel=1e-9)
