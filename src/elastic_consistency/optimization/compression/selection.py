@@ -21,7 +21,7 @@ def largest_entries(scores: Array, count: int) -> Array:
         return xp.ones_like(scores, dtype=xp.bool)
     infinity = xp.full_like(scores, xp.inf)
     scores = xp.where(xp.isnan(scores), infinity, scores)
-    threshold = xp.sort(scores, axis=-1)[..., -count][..., None]
+    threshold = xp.sort(scores, axis=-1, stable=False)[..., -count][..., None]
     above, level = scores > threshold, scores == threshold
     wanted = count - xp.sum(xp.astype(above, xp.int64), axis=-1, keepdims=True)
     return above | (level & (xp.cumulative_sum(xp.astype(level, xp.int64), axis=-1) <= wanted))
