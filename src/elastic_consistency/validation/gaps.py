@@ -52,6 +52,15 @@ def aligned_gap(difference: np.ndarray) -> float:
     return float(np.abs(difference).max(axis=1).sum(axis=-1).max(initial=0.0))
 
 
+def aligned_block_gap(difference: np.ndarray, norms: tuple[float, ...]) -> float:
+    """B for aligned gradients whose part in block b has norm norms[b].
+
+    max_k sqrt(sum_b (norms[b] sum_j |c_kbj|)^2), exact for torn reads and writes.
+    """
+    reach = np.abs(difference).sum(axis=-1) * np.array(norms)
+    return float(np.linalg.norm(reach, axis=-1).max(initial=0.0))
+
+
 def noise_gap(difference: np.ndarray) -> float:
     """max_k sqrt(sum_j c_kj^2): B for independent noise of unit variance and no mean."""
     return float(np.sqrt((difference**2).max(axis=1).sum(axis=-1)).max(initial=0.0))

@@ -1,5 +1,7 @@
 """Schedules that come nearest to the constants B, built row by row; one system a file."""
 
+from elastic_consistency.validation.adversaries.late_layers import late_layer as late_layer
+from elastic_consistency.validation.adversaries.late_layers import torn_updates as torn_updates
 from elastic_consistency.validation.adversaries.late_messages import late_messages as late_messages
 from elastic_consistency.validation.adversaries.missing_updates import (
     crashed_broadcasts as crashed_broadcasts,

@@ -20,16 +20,19 @@ def one_peer_exponential(n_nodes: int) -> Peers:
     return lambda node, step: ((node + 2 ** (step % k)) % n_nodes,)
 
 
-def mixing_rounds(n_nodes: int, n_rounds: int, peers: Peers) -> Schedule:
+def mixing_rounds(
+    n_nodes: int, n_rounds: int, peers: Peers, *, combine_first: bool = False
+) -> Schedule:
     """X <- W_t (X - G): each node keeps and sends equal parts of its model.
 
-    The last round only computes and steps, so that its views are those after all mixing.
+    The last round does not mix, so that its views are those after all mixing.
 
     Args:
         n_nodes: n.
         n_rounds: Rounds with gradients.
         peers: peers(node, round) are the recipients; the mixing matrices are doubly
             stochastic when everybody also receives as often.
+        combine_first: Whether to do X <- W_t X - G instead.
     """
     clock = [0.0]
     record = Recorder(lambda: clock[0], n_workers=n_nodes, hosts=tuple(range(n_nodes)))
@@ -41,10 +44,13 @@ def mixing_rounds(n_nodes: int, n_rounds: int, peers: Peers) -> Schedule:
             record.gradient(job)
             record.begin(job)
         clock[0] = step + 0.5
+        recipients = [peers(node, step) for node in range(n_nodes)]
+        if combine_first:
+            _mix(record, n_nodes, recipients)
         for node, job in enumerate(jobs):
             _step_alone(record, node, job, n_nodes)
-        if step < n_rounds - 1:
-            _mix(record, n_nodes, [peers(node, step) for node in range(n_nodes)])
+        if not combine_first and step < n_rounds - 1:
+            _mix(record, n_nodes, recipients)
     return record.finish()
 
 
