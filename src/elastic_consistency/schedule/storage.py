@@ -8,7 +8,6 @@ with nulls, so one file holds everything and any parquet reader can open it.
 import hashlib
 import json
 import os
-import tempfile
 from pathlib import Path
 from typing import Any, final
 
@@ -59,8 +58,7 @@ def save_schedule(schedule: Schedule, path: Path) -> None:
 
     table = _to_arrow(schedule)
     floats = [name for name, (_, _, dtype, _) in _COLUMNS.items() if dtype is np.float64]
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
-    os.close(handle)
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
         parquet.write_table(
             table,
@@ -70,9 +68,9 @@ def save_schedule(schedule: Schedule, path: Path) -> None:
             use_byte_stream_split=floats,
             write_page_checksum=True,
         )
-        Path(temporary).replace(path)
+        temporary.replace(path)
     finally:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def load_schedule(path: Path) -> Schedule:
