@@ -11,4 +11,6 @@ from elastic_consistency.simulator.links import Link as Link
 from elastic_consistency.simulator.payload import Payload as Payload
 from elastic_consistency.simulator.stall import StallError as StallError
 from elastic_consistency.simulator.stall import Wait as Wait
+from elastic_consistency.simulator.topology import Graph as Graph
+from elastic_consistency.simulator.topology import OnePeerExponential as OnePeerExponential
 from elastic_consistency.simulator.until import Until as Until

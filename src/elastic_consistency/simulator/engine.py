@@ -6,8 +6,9 @@ import numpy as np
 
 from elastic_consistency.schedule import Metadata, Schedule
 from elastic_consistency.simulator.cluster import Cluster
+from elastic_consistency.simulator.links import Link
 from elastic_consistency.simulator.payload import Payload
-from elastic_consistency.simulator.protocols.base import AbstractProtocol
+from elastic_consistency.simulator.protocols.base import AbstractBlockProtocol, AbstractProtocol
 from elastic_consistency.simulator.provenance import provenance_of
 from elastic_consistency.simulator.simulation import Simulation
 from elastic_consistency.simulator.stall import StallError, Wait
@@ -23,6 +24,9 @@ def simulate(
     payload: Payload | None = None,
 ) -> Schedule:
     """The schedule of `protocol` on `cluster`.
+
+    `schedule.metadata.provenance` holds the arguments and, under "inert", the names of parts of
+    the cluster that this protocol does not use although they were set.
 
     The same arguments give the same schedule, on every run and every machine: events at equal
     times happen in the order in which they were set.
@@ -40,16 +44,23 @@ def simulate(
     """
     payload = payload or Payload()
     _check_arguments(cluster, until, payload)
+    if isinstance(protocol, AbstractBlockProtocol) and not until.drain:
+        raise ValueError(
+            "Until.drain must be True for a protocol with blocks, got False: the limit would cut "
+            "reads and updates in the middle."
+        )
     parts = {"protocol": protocol, "cluster": cluster, "until": until, "payload": payload}
     metadata = Metadata(
         n_workers=cluster.n_workers,
         hosts=protocol.hosts(cluster),
+        block_sizes=(protocol.block_sizes() if isinstance(protocol, AbstractBlockProtocol) else ()),
         seed=seed,
         provenance={name: provenance_of(part) for name, part in parts.items()},
     )
     simulation = Simulation(cluster, until, payload, metadata)
     protocol.start(simulation)
     _run(simulation, until)
+    metadata.provenance["inert"] = _inert_parts(simulation)
     schedule = simulation.finish()
     _check_end(simulation, schedule, until)
     return schedule
@@ -66,6 +77,17 @@ def _check_arguments(cluster: Cluster, until: Until, payload: Payload) -> None:
             "Until.jobs must be given when a worker computes in no time, got None: the clock "
             "would never reach Until.time_s."
         )
+
+
+def _inert_parts(simulation: Simulation) -> list[str]:
+    """Parts of the cluster that were set and had no effect, for whoever wants to warn."""
+    cluster, free, inert = simulation.cluster, Link(), []
+    server = {link for worker in cluster.workers for link in (worker.uplink, worker.downlink)}
+    if server != {free} and not simulation.uses_server_links:
+        inert.append("links to the server")
+    if (cluster.fabric != free or cluster.exceptions) and not simulation.network.is_used:
+        inert.append("links between workers")
+    return inert
 
 
 def _run(simulation: Simulation, until: Until) -> None:

@@ -23,13 +23,15 @@ class PeerNetwork:
         seed: Seed of the run.
     """
 
-    __slots__ = ("_draws", "_fabric", "_links", "_seed", "n_workers")
+    __slots__ = ("_draws", "_fabric", "_links", "_seed", "is_used", "n_workers")
 
     def __init__(self, cluster: Cluster, seed: int) -> None:
         self._fabric, self._seed = cluster.fabric, seed
         self._links = {(peer.sender, peer.receiver): peer.link for peer in cluster.exceptions}
         self._draws: dict[int, Draw | Stream] = {}
         self.n_workers = cluster.n_workers
+        #: Whether anybody has asked for a link between workers.
+        self.is_used = False
 
     @property
     def is_uniform(self) -> bool:
@@ -38,6 +40,7 @@ class PeerNetwork:
 
     def link(self, sender: int, receiver: int) -> Link:
         """The link from one worker to another."""
+        self.is_used = True
         return self._links.get((sender, receiver), self._fabric)
 
     def seconds(self, sender: int, receiver: int, n_bytes: float) -> float:

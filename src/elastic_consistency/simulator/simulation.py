@@ -35,12 +35,14 @@ class Simulation:
         record: Writes the schedule row by row.
         waits: Who waits for whom at present, by worker; a stall is reported from it.
         refused: Whether the limit has kept a job from beginning.
+        uses_server_links: Whether the protocol has asked for a transfer from or to the server.
         settle: Called when a run has been drained: the protocol drops what can no longer be
             completed, such as half a batch.
     """
 
     __slots__ = ("_last_time", "_log", "_most_jobs", "cluster", "env", "metadata", "n_jobs",
-                 "network", "payload", "record", "refused", "settle", "waits")  # fmt: skip
+                 "network", "payload", "record", "refused", "settle",
+                 "uses_server_links", "waits")  # fmt: skip
 
     def __init__(
         self, cluster: Cluster, until: Until, payload: Payload, metadata: Metadata
@@ -61,7 +63,7 @@ class Simulation:
         self._log: Recorder | PatternLog = self.record
         self.waits: dict[int, Wait] = {}
         self.n_jobs = 0
-        self.refused = False
+        self.refused = self.uses_server_links = False
         self.settle: Callable[[], None] = lambda: None
 
     def admit(self, now: float, n_jobs: int = 1) -> bool:
@@ -96,6 +98,7 @@ class Simulation:
 
         One of the two must be the server, -1.
         """
+        self.uses_server_links = True
         link = self.cluster.link(sender, receiver)
         worker, lane = (sender, 0) if receiver == SERVER else (receiver, 1)
         return independent_draws(

@@ -27,3 +27,13 @@ class AbstractProtocol(ABC):
         Raises:
             ScheduleError: If it is not; names the rule and, if there is one, the row.
         """
+
+
+class AbstractBlockProtocol(AbstractProtocol):
+    """A protocol that reads or applies the model block by block."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def block_sizes(self) -> tuple[int, ...]:
+        """Parameters in each block, at least two blocks."""

@@ -83,8 +83,21 @@ class LocalStepsServer(AbstractProtocol):
 class _Committer:
     """A worker: pull, some steps, commit, and again."""
 
-    __slots__ = ("_commit", "_computed", "_down", "_job", "_jobs", "_protocol", "_pull",
-                 "_pulled", "_seconds", "_simulation", "_up", "_arrived", "_worker")  # fmt: skip
+    __slots__ = (
+        "_arrived",
+        "_commit",
+        "_computed",
+        "_down",
+        "_job",
+        "_jobs",
+        "_protocol",
+        "_pull",
+        "_pulled",
+        "_seconds",
+        "_simulation",
+        "_up",
+        "_worker",
+    )  # fmt: skip
 
     def __init__(self, simulation: Simulation, worker: int, protocol: LocalStepsServer) -> None:
         self._simulation, self._worker, self._protocol = simulation, worker, protocol

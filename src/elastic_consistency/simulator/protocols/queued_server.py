@@ -9,7 +9,7 @@ import simpy
 
 from elastic_consistency._checks import check
 from elastic_consistency.random_streams import Cause
-from elastic_consistency.schedule import SERVER, Op
+from elastic_consistency.schedule import SERVER
 from elastic_consistency.simulator.alarm import Alarm
 from elastic_consistency.simulator.delays.base import AbstractDelayLaw
 from elastic_consistency.simulator.delays.draws import independent_draws

@@ -1,0 +1,183 @@
+"""Asynchronous message passing: every worker sends each update to everybody."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+import simpy
+
+from elastic_consistency._checks import check
+from elastic_consistency.schedule import Op
+from elastic_consistency.simulator.alarm import Alarm
+from elastic_consistency.simulator.faults import Attempts
+from elastic_consistency.simulator.protocols.base import AbstractProtocol
+from elastic_consistency.simulator.protocols.restatement import (
+    refuse_unless,
+    require_everywhere,
+    require_only,
+)
+from elastic_consistency.simulator.simulation import Simulation
+from elastic_consistency.simulator.stall import Wait
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class MessagePassing(AbstractProtocol):
+    """Each worker has a replica and applies every update, its own at once, with weight 1/p.
+
+    A worker begins round r when all updates of round r - 1 - lag and before have arrived; later
+    ones may be missing. A lost message is sent again after a timeout, as often as it takes, so
+    that loss is latency.
+
+    Attributes:
+        lag: tau, rounds by which an update may be late, >= 0; 0 is synchronous.
+        loss: Probability that one transmission is lost, in [0, 1).
+        timeout_s: Time until a lost transmission is repeated, s, >= 0.
+
+    Source: Nadiradze et al. (2021), AAAI 35(10):9037-9045, message passing with delays.
+    """
+
+    lag: int
+    loss: float = 0.0
+    timeout_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        check(self.lag >= 0, self, "lag", "a number of rounds >= 0")
+        check(0 <= self.loss < 1, self, "loss", "a probability in [0, 1)")
+        check(self.timeout_s >= 0, self, "timeout_s", "a number of seconds >= 0")
+
+    def hosts(self, cluster):
+        return tuple(range(cluster.n_workers))
+
+    def start(self, simulation):
+        _Peers(simulation, self).begin()
+
+    def restate(self, schedule):
+        rule, rows, jobs = "message passing", schedule.rows, schedule.jobs
+        p = schedule.metadata.n_workers
+        require_only(schedule, (Op.READ, Op.GRADIENT, Op.ENCODE, Op.ADD, Op.STEP, Op.DROP), rule)
+        share = jobs.share[~np.isnan(jobs.share)]
+        refuse_unless(bool((share == 1 / p).all()), rule, "a share is 1/p")
+        read = np.flatnonzero(rows.op == Op.READ)
+        own = (rows.replica[read] == rows.worker[read]) & (rows.job[read] == np.arange(len(read)))
+        require_everywhere(own, read, rule, "a worker reads its own replica, one job after another")
+        add = np.flatnonzero(rows.op == Op.ADD)
+        following = np.append(rows.op, -1)
+        alone = (following[add + 1] == Op.STEP) & (rows.weight[add] == 1 / p)
+        require_everywhere(alone, add, rule, "each update is applied at once, with weight 1/p")
+        drop = np.flatnonzero(rows.op == Op.DROP)
+        uses = np.bincount(rows.job[add], minlength=len(jobs))
+        complete = uses[rows.job[drop]] == p
+        require_everywhere(complete, drop, rule, "an update ends when everybody has applied it")
+        at_home = rows.op == Op.ADD
+        at_home[add] = rows.replica[add] == jobs.worker[rows.job[add]]
+        at_once = np.append(rows.op, -1)[np.flatnonzero(at_home) - 1] == Op.ENCODE
+        require_everywhere(at_once, np.flatnonzero(at_home), rule, "one's own update comes first")
+        pairs = rows.job[add] * p + rows.replica[add]
+        refuse_unless(len(np.unique(pairs)) == len(pairs), rule, "nobody applies one twice")
+        due = jobs.round[rows.job[read]] - 1 - self.lag
+        arrived = _complete_rounds(schedule, p)[read]
+        require_everywhere(arrived >= due, read, rule, f"nothing is later than {self.lag} rounds")
+
+
+def _complete_rounds(schedule, p: int) -> np.ndarray:
+    """For each row, the last round that the row's worker has completely; -1 for none."""
+    rows, jobs = schedule.rows, schedule.jobs
+    counts = [defaultdict(int) for _ in range(p)]
+    complete = np.full(p, -1)
+    found = np.full(len(rows), -1)
+    for row in range(len(rows)):
+        if rows.op[row] == Op.ADD:
+            node = rows.replica[row]
+            counts[node][jobs.round[rows.job[row]]] += 1
+            while counts[node][complete[node] + 1] == p:
+                complete[node] += 1
+        found[row] = complete[rows.worker[row]]
+    return found
+
+
+@final
+class _Peers:
+    """The workers of one run."""
+
+    __slots__ = ("_alarms", "_arrived", "_attempts", "_jobs", "_left", "_protocol", "_round",
+                 "_rounds", "_seconds", "_simulation", "_waiting")  # fmt: skip
+
+    def __init__(self, simulation: Simulation, protocol: MessagePassing) -> None:
+        self._simulation, self._protocol = simulation, protocol
+        workers = range(simulation.cluster.n_workers)
+        self._seconds = [simulation.computation(worker) for worker in workers]
+        self._alarms = [Alarm(simulation.env, self._finished_by(worker)) for worker in workers]
+        seed = simulation.metadata.seed
+        self._attempts = [Attempts(protocol.loss, seed, worker) for worker in workers]
+        self._jobs = [-1 for _ in workers]
+        self._round = [-1 for _ in workers]
+        self._waiting = [False for _ in workers]
+        self._arrived = [defaultdict(int) for _ in workers]  # updates of each round
+        self._left: dict[int, int] = {}  # workers that have not yet applied a job
+        self._rounds = 0
+
+    def begin(self) -> None:
+        for worker in range(len(self._jobs)):
+            self._next_round(worker)
+
+    def _next_round(self, worker: int) -> None:
+        simulation, p, now = self._simulation, len(self._jobs), self._simulation.env.now
+        due = self._round[worker] - self._protocol.lag
+        self._waiting[worker] = due >= 0 and self._arrived[worker][due] < p
+        if self._waiting[worker]:
+            others = tuple(w for w in range(p) if w != worker)
+            simulation.waits[worker] = Wait(worker, others, f"updates of round {due}")
+            return
+        simulation.waits.pop(worker, None)
+        self._arrived[worker].pop(due, None)
+        if self._round[worker] + 1 == self._rounds:
+            if not simulation.admit(now, p):
+                return
+            self._rounds += 1
+        self._round[worker] += 1
+        record = simulation.record
+        job = self._jobs[worker] = record.job(worker, round=self._round[worker])
+        self._left[job] = p
+        record.read(job, worker)
+        record.gradient(job)
+        record.begin(job, now)
+        self._alarms[worker].set(self._seconds[worker](now))
+
+    def _finished_by(self, worker: int):
+        def finished(event: simpy.Event) -> None:
+            job = self._jobs[worker]
+            self._simulation.record.encode(job)
+            self._apply(worker, job, self._round[worker])
+            for receiver in range(len(self._jobs)):
+                if receiver != worker:
+                    self._send(worker, receiver, job)
+            self._next_round(worker)
+
+        return finished
+
+    def _send(self, sender: int, receiver: int, job: int) -> None:
+        simulation, round = self._simulation, self._round[sender]
+        lost = self._attempts[sender].next() - 1
+        if lost:
+            simulation.record.annotate("retransmission", sender, f"to {receiver}, {lost} times")
+        n_bytes = simulation.payload.update_bytes
+        seconds = simulation.network.seconds(sender, receiver, n_bytes)
+
+        def arrive(event: simpy.Event) -> None:
+            self._apply(receiver, job, round)
+            if self._waiting[receiver]:
+                self._next_round(receiver)
+
+        Alarm(simulation.env, arrive).set(seconds + lost * self._protocol.timeout_s)
+
+    def _apply(self, worker: int, job: int, round: int) -> None:
+        record, p = self._simulation.record, len(self._jobs)
+        record.add(worker, job=job, weight=1 / p)
+        record.step(worker)
+        self._arrived[worker][round] += 1
+        self._left[job] -= 1
+        if self._left[job] == 0:
+            del self._left[job]
+            record.drop(job=job, share=1 / p)
