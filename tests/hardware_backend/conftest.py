@@ -18,6 +18,12 @@ def quadratic() -> Quadratic:
     return Quadratic(np.linspace(0.1, 1.0, 12), variance=0.5)
 
 
+@pytest.fixture(scope="module")
+def quadratic_of_module() -> Quadratic:
+    """The same, for fixtures that outlive one test."""
+    return Quadratic(np.linspace(0.1, 1.0, 12), variance=0.5)
+
+
 @pytest.fixture
 def no_process_left():
     """After the test every process that it started is gone, but for multiprocessing's servers."""
