@@ -17,7 +17,6 @@ from elastic_consistency.optimization.oracles import AbstractOracle
 from elastic_consistency.optimization.update_rules import AbstractRule
 from elastic_consistency.schedule import Schedule
 
-
 _LONG = 1000  # steps; a rule that weighs staleness does so by then
 
 
