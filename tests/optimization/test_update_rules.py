@@ -255,6 +255,48 @@ def test_momentum_at_one_worker_equals_momentum_at_the_replica(gradients):
 
 
 @given(gradients=sequences)
+def test_momentum_at_two_workers_is_two_sums(gradients):
+    """Updates arrive in turn; a worker's momentum knows only its own gradients."""
+    rule, momentum = WorkerMomentum(0.25, 0.5), 0.5
+    x = np.zeros((2, 3))
+    states = [rule.worker_state(x), rule.worker_state(x)]
+    for number, gradient in enumerate(gradients):
+        update, states[number % 2] = rule.encode(states[number % 2], gradient, x, x)
+        x, _ = rule.step(x, update, None)
+
+    expected = np.zeros((2, 3))
+    for worker in (0, 1):
+        own = gradients[worker::2]
+        weights = [(1 - momentum ** (len(own) - k)) / (1 - momentum) for k in range(len(own))]
+        expected -= 0.25 * np.tensordot(weights, own, axes=1)
+    np.testing.assert_allclose(x, expected, rtol=1e-12, atol=1e-12)
+
+
+@given(rate=st.floats(0.01, 2), weight=st.floats(0.01, 1.5), n_rounds=st.integers(0, 12))
+def test_easgd_on_a_parabola_is_a_matrix_power(rate, weight, n_rounds):
+    rule = EASGD(rate, weight / rate)
+    x, centre = np.array([[1.0]]), np.array([[-0.5]])
+    for _ in range(n_rounds):
+        gradient, spring = x, rule.exchange_weight * (x - centre)
+        x, _ = rule.step(x - spring, gradient, None)
+        centre = centre + spring
+
+    matrix = np.array([[1 - rate - weight, weight], [weight, 1 - weight]])
+    expected = np.linalg.matrix_power(matrix, n_rounds) @ [1.0, -0.5]
+    np.testing.assert_allclose([x.item(), centre.item()], expected, rtol=1e-9, atol=1e-9)
+
+
+@given(gradients=sequences, moved=sequences)
+def test_adag_is_its_fraction(gradients, moved):
+    """g / (d^2 / eta + 1) = eta g / (d^2 + eta)."""
+    for gradient, distance in zip(gradients, moved, strict=True):
+        update, _ = ADAG(0.25).encode(None, gradient, distance, 3 * distance)
+
+        expected = 0.25 * gradient / (4 * distance**2 + 0.25)
+        np.testing.assert_allclose(update, expected, rtol=1e-12)
+
+
+@given(gradients=sequences)
 def test_special_cases_equal_sgd(gradients):
     """Without momentum, staleness, clipping or schedule every rule is SGD, bit for bit."""
     special = [

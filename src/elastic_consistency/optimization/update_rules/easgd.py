@@ -17,7 +17,7 @@ class EASGD(AbstractRule):
     PUT(c -> n, 1), MIX(n -> w, a, keep 1 - a), MIX(m -> c, a, keep 1 - a); ADD(job -> w),
     STEP(w). The gradient is that of the point before the exchange. With several workers that
     exchange at once, the centre's keep is 1 - n a. With `window` > 1 a worker exchanges only
-    before every window-th step (asynchronous EASGD). A replica is never reset to the centre.
+    before every window-th step, which is called AEASGD. A replica is never reset to the centre.
     Auxiliary sequence: the mean of all replicas and the centre moves by SGD, in which every job
     has weight step_size / (n + 1).
 
