@@ -1,0 +1,130 @@
+"""What is removed changes what it should and nothing else."""
+
+import numpy as np
+import pytest
+
+from elastic_consistency.optimization.compression import ErrorFeedback, TopK
+from elastic_consistency.optimization.oracles import Quadratic
+from elastic_consistency.optimization.update_rules import SGD
+from elastic_consistency.simulator import Cluster, Link, Payload, Until, Worker
+from elastic_consistency.simulator.delays import Constant, Exponential, TransientStraggler
+from elastic_consistency.simulator.protocols import AllReduce, AsynchronousServer
+from elastic_consistency.validation.what_if import (
+    Scenario,
+    waterfall_text,
+    what_if,
+    without_compression,
+    without_jitter,
+    without_network,
+    without_slow_phases,
+    without_slowest_worker,
+    without_stragglers,
+    without_worker,
+)
+
+PROBLEM = {
+    "oracle": Quadratic(np.array([1.0, 0.5])),
+    "rule": SGD(0.125),
+    "target": 0.01,
+}
+
+
+def _scenario(cluster, protocol=None, jobs=120, **rest):
+    method = AsynchronousServer() if protocol is None else protocol
+    return Scenario(cluster, method, Until(jobs=jobs), **PROBLEM, **rest)
+
+
+def test_without_its_straggler_a_synchronous_round_takes_a_tenth():
+    cluster = Cluster((Worker(Constant(1.0)), Worker(Constant(1.0), slowdown=10.0)))
+    scenario = _scenario(cluster, AllReduce(), jobs=200)
+
+    itself, healthy = what_if(scenario, {"stragglers": without_stragglers}, seeds=(0, 1))
+
+    assert healthy.time.value == pytest.approx(itself.time.value / 10)
+    assert healthy.time_change.value == pytest.approx(-0.9 * itself.time.value)
+    assert itself.time_change.value == 0
+
+
+def test_a_removed_worker_takes_its_gap_with_it():
+    cluster = Cluster.alike(4, Exponential(1.0))
+
+    itself, fewer = what_if(_scenario(cluster), {"one": without_worker(1)}, seeds=(0, 1, 2))
+
+    assert (itself.gap, fewer.gap, fewer.gap_change) == (3, 2, -1)
+
+
+def test_the_others_keep_their_places_when_a_worker_is_removed():
+    laws = [Constant(float(k)) for k in (1, 2, 3, 4)]
+    scenario = _scenario(Cluster.of_laws(laws))
+
+    seconds = [
+        [w.compute.mean() for w in without_worker(k)(scenario).cluster.workers] for k in (0, 3)
+    ]
+
+    assert seconds == [[4, 2, 3], [1, 2, 3]]
+    slowest_gone = without_slowest_worker(scenario).cluster.workers
+    assert max(w.compute.mean() for w in slowest_gone) == 3
+
+
+def test_what_would_change_nothing_is_not_tried():
+    consequences = what_if(_scenario(Cluster.alike(2, Constant(1.0))), seeds=(0, 1))
+
+    assert [c.removed for c in consequences] == ["nothing", "the slowest worker"]
+
+
+def test_every_removal_takes_out_what_it_says():
+    straggling = TransientStraggler(Exponential(1.0), 10.0, Constant(5.0), Constant(5.0))
+    link = Link(0.5, Exponential(0.25), 100.0)
+    codec = ErrorFeedback(TopK(1))
+    scenario = _scenario(
+        Cluster((Worker(straggling, 2.0, link, link),), fabric=link),
+        codec=codec,
+        payload=Payload(16.0, 8.0),
+    )
+
+    jitter = without_jitter(scenario).cluster.workers[0]
+    assert jitter.compute == Constant(straggling.mean())
+    assert jitter.uplink == Link(0.5, Constant(0.25), 100.0)
+    assert without_slow_phases(scenario).cluster.workers[0].compute == Exponential(1.0)
+    free = without_network(scenario)
+    assert (free.cluster.workers[0].downlink, free.cluster.fabric) == (Link(), Link())
+    assert without_compression(scenario).payload == Payload(16.0, 16.0)
+    assert without_stragglers(scenario).cluster.workers[0].slowdown == 1
+    assert without_compression(scenario).cluster is scenario.cluster
+
+
+def test_a_network_that_costs_nothing_saves_its_latency_in_every_step():
+    """One worker: each step takes 1 s of work and 2 s on the wires, all of them in sequence."""
+    wire = Link(1.0)
+    scenario = _scenario(Cluster((Worker(Constant(1.0), uplink=wire, downlink=wire),)))
+
+    itself, free = what_if(scenario, {"network": without_network}, seeds=(0, 1))
+
+    assert free.time.value == pytest.approx(itself.time.value / 3)
+
+
+def test_pairs_share_their_randomness():
+    """Twice as slow on the same draws is exactly twice the time, without an interval."""
+    slow = Worker(Exponential(1.0), slowdown=2.0)
+    scenario = _scenario(Cluster((slow,)))
+
+    itself, fast = what_if(scenario, {"half speed": without_stragglers}, seeds=(3, 4, 5))
+
+    assert fast.time.lower == pytest.approx(itself.time.lower / 2)
+    assert fast.time_change.value == pytest.approx(-itself.time.value / 2)
+
+
+def test_a_target_that_is_not_reached_is_refused():
+    scenario = _scenario(Cluster.alike(1, Constant(1.0)), jobs=2)
+
+    with pytest.raises(ValueError, match=r"must let every run reach the target 0\.01; seed 0"):
+        what_if(scenario, seeds=(0, 1))
+
+
+def test_a_waterfall_has_a_line_for_each_removal():
+    consequences = what_if(_scenario(Cluster.alike(3, Exponential(1.0))), seeds=(0, 1))
+
+    lines = waterfall_text(consequences).splitlines()
+
+    assert len(lines) == 1 + len(consequences)
+    assert lines[1].startswith("nothing ")
