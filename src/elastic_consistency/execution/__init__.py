@@ -1,6 +1,7 @@
 """Execution: the interpreter of a schedule, and the probes that measure while it runs."""
 
 from elastic_consistency.execution.divergence import DivergenceError as DivergenceError
+from elastic_consistency.execution.engine import Engine as Engine
 from elastic_consistency.execution.executor import Executor as Executor
 from elastic_consistency.execution.measurement import Execution as Execution
 from elastic_consistency.execution.measurement import Measurement as Measurement

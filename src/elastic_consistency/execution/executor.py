@@ -60,7 +60,7 @@ class Executor:
         self._x = [list(self._start) for _ in metadata.hosts]
         self._mass = [1.0 for _ in metadata.hosts]
         self._buffer: list[dict[int, Array]] = [{} for _ in metadata.hosts]
-        self._replica_state = [[rule.replica_state(b) for b in x] for x in self._x]
+        self._replica_state: dict[int, list[Any]] = {}
         self._worker_state: dict[tuple[int, int], tuple[Any, Any]] = {}
         self._views: dict[int, list[Array | None]] = {}
         self._latest: dict[int, list[Array | None]] = {}
@@ -219,7 +219,10 @@ class Executor:
 
     def _step(self, worker, _job, _message, replica, block, *_numbers) -> None:
         buffer, x = self._buffer[replica], self._x[replica]
-        state = self._replica_state[replica]
+        state = self._replica_state.get(replica)
+        if state is None:
+            fresh = [self._rule.replica_state(start) for start in self._start]
+            state = self._replica_state[replica] = fresh
         for b in self._covered(block):
             if b in buffer:
                 x[b], state[b] = self._rule.step(x[b], buffer.pop(b), state[b])

@@ -1,14 +1,17 @@
 """Executing a whole schedule, and what comes out of it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 from array_api_compat import array_namespace
 
+from elastic_consistency.execution.engine import Engine, program_of
 from elastic_consistency.execution.executor import Executor
 from elastic_consistency.execution.probes.base import AbstractObserver, AbstractProbe, Context
+from elastic_consistency.execution.program_execution import ProgramExecution
+from elastic_consistency.execution.tiles import Tiles
 from elastic_consistency.execution.trace import Trace
 from elastic_consistency.optimization.compression import AbstractCodec
 from elastic_consistency.optimization.oracles import AbstractOracle
@@ -53,6 +56,7 @@ class Execution:
         codec: Compression of updates; none by default.
         probes: What to measure.
         start: (R, d) or (d,) first model, of any array library; the oracle's by default.
+        engine: How to execute; it changes the speed and nothing else.
     """
 
     def __init__(
@@ -65,23 +69,47 @@ class Execution:
         codec: AbstractCodec | None = None,
         probes: tuple[AbstractProbe, ...] = (),
         start: Array | None = None,
+        engine: Engine = Engine.FASTEST,
     ) -> None:
         if not seeds:
             raise ValueError("Execution.seeds must hold at least one seed, got ().")
         context = Context(schedule, oracle, rule)
         self._schedule, self._seeds = schedule, tuple(seeds)
         self._observers = [probe.start(context) for probe in probes]
-        watchers = _by_operation(probes, self._observers)
+        start = _replicated(oracle.start() if start is None else start, len(seeds))
         self._executor = Executor(
             schedule.metadata,
             oracle,
             rule,
             seeds=self._seeds,
-            start=_replicated(oracle.start() if start is None else start, len(seeds)),
+            start=start,
             codec=codec,
-            observers=watchers,
+            observers=_by_operation(probes, self._observers),
             keep_views=any(probe.needs_view for probe in probes),
         )
+        self._program = self._translated(oracle, rule, codec, start, engine)
+
+    def _translated(
+        self,
+        oracle: AbstractOracle,
+        rule: AbstractRule,
+        codec: AbstractCodec | None,
+        start: Array,
+        engine: Engine,
+    ) -> ProgramExecution | None:
+        if engine is Engine.ROWS:
+            return None
+        asked = [observer.watch() for observer in self._observers]
+        watches = tuple(watch for watch in asked if watch)
+        program = None
+        if len(watches) == len(asked):
+            program = program_of(self._schedule, oracle, rule, codec, start, watches)
+        if program is not None:
+            tiles = Tiles(program, oracle, rule, seeds=self._seeds, start=start, watches=watches)
+            return ProgramExecution(self._schedule, program, watches, tiles)
+        if engine is not Engine.FASTEST:
+            raise ValueError(f"Engine.{engine.name} cannot express this execution.")
+        return None
 
     def chunks(self, size: int = 8192) -> Iterator[Rows]:
         """Execute; yield each chunk of rows after it was executed.
@@ -89,22 +117,30 @@ class Execution:
         Raises:
             DivergenceError: If a model is no longer finite. What was measured stays available.
         """
-        staleness = iter(self._schedule.staleness().steps.tolist())
-        for observer in self._observers:
-            observer.open(self._executor)
+        # Overflow is not worth a warning here: the executor looks for it and stops.
+        with np.errstate(over="ignore", invalid="ignore"):
+            for observer in self._observers:
+                observer.open(self._executor)
+        run = self._program.run if self._program else self._run_rows()
+        first = 0
         for rows in self._schedule.chunks(size):
-            # Overflow is not worth a warning here: the executor looks for it and stops.
             with np.errstate(over="ignore", invalid="ignore"):
-                self._executor.execute(rows, staleness)
+                run(first, rows)
+            first += len(rows)
             yield rows
+        state = self._program or self._executor
         for replica in range(len(self._schedule.metadata.hosts)):
-            self._executor.refuse_infinity(replica)
+            state.refuse_infinity(replica)
+
+    def _run_rows(self) -> Callable[[int, Rows], None]:
+        staleness = iter(self._schedule.staleness().steps.tolist())
+        return lambda first, rows: self._executor.execute(rows, staleness)
 
     def measurement(self) -> Measurement:
         """What was measured so far."""
         traces = {t.name: t for observer in self._observers for t in observer.traces()}
-        replicas = range(len(self._schedule.metadata.hosts))
-        models = tuple(self._executor.model(r) for r in replicas)
+        state = self._program or self._executor
+        models = tuple(state.model(r) for r in range(len(self._schedule.metadata.hosts)))
         return Measurement(traces, models, self._seeds, self._schedule.digest())
 
 

@@ -67,13 +67,36 @@ class TraceWriter:
         row = np.asarray(values, np.float64)
         self._sum = self._sum + row
         self._last = row
-        self._peak = max(self._peak, float(np.sqrt(row @ row / row.size)))
+        self._peak = max(self._peak, float(np.sqrt(np.add.reduce(row * row) / row.size)))
         if self.count % self._stride == 0:
-            self._kept.append((time, position, row))
-            if len(self._kept) == 2 * self._keep:
-                self._kept = self._kept[::2]
-                self._stride *= 2
+            self._keep_one(time, position, row)
         self.count += 1
+
+    def add_many(self, time: np.ndarray, position: np.ndarray, values: np.ndarray) -> None:
+        """Record (K, R) `values` at (K,) times; the same as one after the other."""
+        if not len(values):
+            return
+        # accumulate adds in order, whatever K is; sum would add in pairs.
+        before = np.broadcast_to(self._sum, values.shape[1:])[None]
+        self._sum = np.add.accumulate(np.concatenate([before, values]))[-1]
+        squares = np.fmax.reduce(np.add.reduce(values * values, axis=-1))
+        self._peak = max(self._peak, float(np.sqrt(squares / values.shape[1])))
+        self._last = values[-1].copy()
+        self._keep_some(time, position, values)
+        self.count += len(values)
+
+    def _keep_some(self, time: np.ndarray, position: np.ndarray, values: np.ndarray) -> None:
+        k = -self.count % self._stride
+        while k < len(values):
+            self._keep_one(float(time[k]), int(position[k]), values[k].copy())
+            k += 1
+            k += -(self.count + k) % self._stride
+
+    def _keep_one(self, time: float, position: int, row: np.ndarray) -> None:
+        self._kept.append((time, position, row))
+        if len(self._kept) == 2 * self._keep:
+            self._kept = self._kept[::2]
+            self._stride *= 2
 
     def finish(self) -> Trace:
         """The trace so far."""

@@ -3,9 +3,12 @@
 from dataclasses import dataclass
 from typing import final
 
+import numpy as np
+
 from elastic_consistency._checks import check
 from elastic_consistency.execution.probes.base import AbstractObserver, AbstractProbe, Context
 from elastic_consistency.execution.probes.sequence_traces import SequenceTraces
+from elastic_consistency.execution.probes.watch import Moment
 from elastic_consistency.execution.quantities import Sequence
 from elastic_consistency.schedule import SERVER, Op
 
@@ -47,6 +50,8 @@ class _AppliedObserver(AbstractObserver):
         self._traces = SequenceTraces(Sequence.APPLIED, context.oracle, step_size, every)
         self._hosts = context.schedule.metadata.hosts
         self._contents = _contents(context)
+        rows = context.schedule.rows
+        self._recipients = np.unique(rows.replica[rows.op == Op.ADD]).tolist()
 
     def open(self, executor):
         pass
@@ -58,6 +63,10 @@ class _AppliedObserver(AbstractObserver):
         x = executor.model(event.replica)
         for job in jobs:
             self._traces.add(event.time, job, x, executor.view(job))
+
+    def watch(self):
+        hosts = {self._hosts[r] for r in self._recipients}
+        return self._traces.watch(Moment.ADDED) if hosts <= {SERVER} else None
 
     def traces(self):
         return self._traces.finish()

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
+from elastic_consistency.execution.probes.watch import Watch
 from elastic_consistency.execution.trace import Trace
 from elastic_consistency.optimization.oracles.base import AbstractOracle
 from elastic_consistency.optimization.update_rules.base import AbstractRule
@@ -67,6 +68,10 @@ class AbstractObserver(ABC):
     @abstractmethod
     def traces(self) -> tuple[Trace, ...]:
         """What was measured."""
+
+    def watch(self) -> Watch | None:
+        """The same work without a call per row; None if it needs to see every row."""
+        return None
 
 
 class AbstractProbe(ABC):

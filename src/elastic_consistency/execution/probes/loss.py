@@ -1,7 +1,7 @@
 """Loss of one replica over time, and the time at which it first reaches a target."""
 
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from elastic_consistency.execution.probes.base import (
     AbstractProbe,
     Context,
 )
+from elastic_consistency.execution.probes.watch import Moment, Watch
 from elastic_consistency.execution.quantities import Quantity, Sequence
 from elastic_consistency.execution.trace import TraceWriter
 from elastic_consistency.schedule import Op
@@ -52,7 +53,7 @@ class _LossObserver(AbstractObserver):
         self._probe, self._oracle = probe, context.oracle
         self._curve = TraceWriter("loss", Quantity.LOSS, Sequence.NONE)
         self._reached: np.ndarray | None = None
-        self._changes = 0
+        self._changes = self._last_look = 0
 
     def open(self, executor):
         self._look(0.0, executor)
@@ -64,9 +65,20 @@ class _LossObserver(AbstractObserver):
         if self._changes % self._probe.every == 0:
             self._look(event.time, executor)
 
+    def watch(self):
+        probe = self._probe
+        return Watch(Moment.STEPPED, probe.every, self._evaluate, self._keep, replica=probe.replica)
+
     def _look(self, time, executor) -> None:
-        loss = np.asarray(self._oracle.loss(executor.model(self._probe.replica)))
-        self._curve.add(time, self._changes, loss)
+        self._keep(time, self._changes, self._evaluate(executor.model(self._probe.replica)))
+
+    def _evaluate(self, x: Any) -> tuple[np.ndarray, ...]:
+        return (np.asarray(self._oracle.loss(x)),)
+
+    def _keep(self, time: float, position: int, values: tuple[np.ndarray, ...]) -> None:
+        (loss,) = values
+        self._curve.add(time, position, loss)
+        self._last_look = position
         if self._probe.target is None:
             return
         if self._reached is None:
@@ -78,5 +90,5 @@ class _LossObserver(AbstractObserver):
         if self._reached is None:
             return (self._curve.finish(),)
         reached = TraceWriter("time_to_target_s", Quantity.TIME, Sequence.NONE)
-        reached.add(0.0, self._changes, self._reached)
+        reached.add(0.0, self._last_look, self._reached)
         return (self._curve.finish(), reached.finish())

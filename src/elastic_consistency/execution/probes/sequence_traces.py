@@ -4,6 +4,7 @@ from typing import Any, final
 
 import numpy as np
 
+from elastic_consistency.execution.probes.watch import Moment, Watch
 from elastic_consistency.execution.quantities import Quantity, Sequence
 from elastic_consistency.execution.trace import Trace, TraceWriter
 from elastic_consistency.optimization.arrays import like, squared_norms
@@ -51,8 +52,23 @@ class SequenceTraces:
 
     def look(self, time: float, position: int, x: Array) -> None:
         """Evaluate the problem at (R, d) points."""
-        for quantity, writer in self._at_point.items():
-            writer.add(time, position, self._value(quantity, x))
+        self._keep(time, position, self._evaluate(x))
+
+    def watch(self, moment: Moment, *, weights: np.ndarray | None = None) -> Watch:
+        """The same measurements for a program; see Watch."""
+        return Watch(
+            moment, self._every, self._evaluate, self._keep, self._add_gaps, weights=weights
+        )
+
+    def _add_gaps(self, time: np.ndarray, position: np.ndarray, squares: np.ndarray) -> None:
+        self._gap.add_many(time, position, np.sqrt(squares) / self._step_size)
+
+    def _evaluate(self, x: Array) -> tuple[np.ndarray, ...]:
+        return tuple(self._value(quantity, x) for quantity in self._at_point)
+
+    def _keep(self, time: float, position: int, values: tuple[np.ndarray, ...]) -> None:
+        for writer, value in zip(self._at_point.values(), values, strict=True):
+            writer.add(time, position, value)
 
     def _value(self, quantity: Quantity, x: Array) -> np.ndarray:
         if quantity is Quantity.MEAN_SQUARED_GRADIENT:

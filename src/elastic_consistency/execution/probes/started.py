@@ -8,6 +8,7 @@ import numpy as np
 from elastic_consistency._checks import check
 from elastic_consistency.execution.probes.base import AbstractObserver, AbstractProbe, Context
 from elastic_consistency.execution.probes.sequence_traces import SequenceTraces
+from elastic_consistency.execution.probes.watch import Moment
 from elastic_consistency.execution.quantities import Sequence
 from elastic_consistency.schedule import Op
 
@@ -67,6 +68,9 @@ class _StartedObserver(AbstractObserver):
         self._traces.add(event.time, event.job, self._x, executor.view(event.job))
         weight = float(self._weights[event.job])
         self._x = self._x - weight * executor.gradient_of(event.job)
+
+    def watch(self):
+        return self._traces.watch(Moment.STARTED, weights=self._weights)
 
     def traces(self):
         return self._traces.finish()

@@ -1,0 +1,155 @@
+"""A program at work on NumPy arrays that are written again and again."""
+
+from collections.abc import Iterator
+from typing import Any, cast, final
+
+import numpy as np
+
+from elastic_consistency.execution.gap_block import GapBlock
+from elastic_consistency.execution.in_place_gradients import in_place_gradient
+from elastic_consistency.execution.in_place_steps import in_place_step
+from elastic_consistency.execution.piece import Piece
+from elastic_consistency.execution.probes.watch import Moment, Watch
+from elastic_consistency.execution.program import Do, Program
+from elastic_consistency.execution.segments import Moments
+from elastic_consistency.optimization.oracles import AbstractOracle
+from elastic_consistency.optimization.update_rules import AbstractRule
+
+Array = np.ndarray
+
+
+@final
+class ProgramRun:
+    """One tile of replicates in the course of one program.
+
+    Args:
+        program: What to do.
+        oracle: The problem.
+        rule: The update rule; its workers send their gradients as they are.
+        seeds: One seed a replicate.
+        start: (R, d) first model.
+        watches: At most one that looks at ADDED, one at STARTED, any number at STEPPED.
+        moments: Of these watches in this program.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        oracle: AbstractOracle,
+        rule: AbstractRule,
+        *,
+        seeds: tuple[int, ...],
+        start: Array,
+        watches: tuple[Watch, ...],
+        moments: Moments,
+    ) -> None:
+        self._program, self._watches, self._moments = program, watches, moments
+        self._gradient = in_place_gradient(oracle, seeds, start)
+        self._step = [in_place_step(rule, start) for _ in program.final]
+        self._slots = [np.empty_like(start) for _ in range(program.n_slots)]
+        self._slots[0][...] = start
+        self._scratch = np.empty_like(start)
+        moment_of = {watch.moment: watch for watch in watches}
+        self._added = GapBlock(start) if Moment.ADDED in moment_of else None
+        self._started = GapBlock(start) if Moment.STARTED in moment_of else None
+        self._weights = moment_of[Moment.STARTED].weights if self._started else None
+        self._started_point = start.copy() if self._started else start
+        self._latest = np.zeros(len(program.final), np.int64)
+        self._columns: tuple[list[Any], ...] = ()
+        lean = self._added and not self._started and not program.eager
+        only = bool(((program.do == Do.APPLY) & (program.factor == 1)).all())
+        self._loop = self._apply_and_compare if lean and only else self._do_anything
+
+    def run(self, first: int, last: int) -> Piece:
+        """Do the instructions from `first` up to `last`, or up to the first infinity."""
+        piece, here = Piece(), first
+        self._columns = self._listed(first, last)
+        for pause in self._moments.pauses(first, last):
+            part = slice(here - first, pause.before - first)
+            self._loop(zip(*(column[part] for column in self._columns), strict=True))
+            here = pause.before
+            if pause.check and not self._is_finite(int(self._program.target[here - 1])):
+                piece.stopped = here - 1
+                break
+            for number in pause.watches:
+                point = self._point(self._watches[number], here)
+                piece.looks.append((number, here, self._watches[number].evaluate(point)))
+        piece.squares = [self._squares(watch) for watch in self._watches]
+        self._remember_models(first, here)
+        return piece
+
+    def model(self, replica: int) -> Array:
+        """(R, d) copy of the present model of a replica."""
+        return self._slots[self._latest[replica]].copy()
+
+    def is_finite(self, replica: int) -> bool:
+        """Whether the present model of a replica is finite."""
+        return self._is_finite(int(self._latest[replica]))
+
+    def _is_finite(self, slot: int) -> bool:
+        return bool(np.isfinite(np.sum(self._slots[slot])))
+
+    def _listed(self, first: int, last: int) -> tuple[list[Any], ...]:
+        p = self._program
+        columns = (p.do, p.job, p.worker, p.replica, p.factor,
+                   p.view, p.gradient, p.model, p.buffer, p.target)  # fmt: skip
+        return tuple(column[first:last].tolist() for column in columns)
+
+    def _remember_models(self, first: int, last: int) -> None:
+        steps = first + np.flatnonzero(self._program.do[first:last] >= Do.STEP)
+        self._latest[self._program.replica[steps]] = self._program.target[steps]
+
+    def _apply_and_compare(self, instructions: Iterator[tuple[Any, ...]]) -> None:
+        """The common case: every instruction is APPLY with factor 1, and gaps are wanted."""
+        slots, steps, gradient, scratch = self._slots, self._step, self._gradient, self._scratch
+        compare = cast(GapBlock, self._added).compare
+        for _, job, worker, replica, _, view, _, model, _, target in instructions:
+            viewed, x = slots[view], slots[model]
+            compare(x, viewed)
+            gradient(viewed, job, worker, scratch)
+            steps[replica](x, scratch, slots[target])
+
+    def _do_anything(self, instructions: Iterator[tuple[Any, ...]]) -> None:
+        slots, scratch = self._slots, self._scratch
+        for do, job, worker, replica, factor, view, kept, model, buffer, target in instructions:
+            if do == Do.STEP:
+                self._step[replica](slots[model], slots[buffer], slots[target])
+                continue
+            viewed, out = slots[view], slots[target]
+            if do == Do.GRADIENT:
+                self._begin(job, worker, viewed, out)
+                continue
+            if self._added:
+                self._added.compare(slots[model], viewed)
+            if kept < 0:
+                self._gradient(viewed, job, worker, scratch)
+            update = scratch if kept < 0 else slots[kept]
+            if factor != 1 or kept >= 0:
+                np.multiply(update, factor, scratch)
+            if do == Do.APPLY:
+                self._step[replica](slots[model], scratch, out)
+            elif do == Do.FIRST:
+                np.copyto(out, scratch)
+            else:
+                np.add(out, scratch, out)
+
+    def _begin(self, job: int, worker: int, view: Array, out: Array) -> None:
+        """A gradient, and the started sequence's step with it."""
+        if not self._started or self._weights is None:
+            self._gradient(view, job, worker, out)
+            return
+        self._started.compare(self._started_point, view)
+        self._gradient(view, job, worker, out)
+        np.multiply(out, float(self._weights[job]), self._scratch)
+        np.subtract(self._started_point, self._scratch, self._started_point)
+
+    def _point(self, watch: Watch, here: int) -> Array:
+        if watch.moment is Moment.ADDED:
+            return self._slots[self._program.model[here]]
+        if watch.moment is Moment.STARTED:
+            return self._started_point
+        return self._slots[self._program.target[here - 1]]
+
+    def _squares(self, watch: Watch) -> Array | None:
+        block = {Moment.ADDED: self._added, Moment.STARTED: self._started}.get(watch.moment)
+        return block.take() if block else None
