@@ -63,7 +63,6 @@ convex_single_step = Bound(
     requirements=frozenset(
         {
             Requirement.SMOOTH,
-            Requirement.LOWER_BOUNDED,
             Requirement.CONVEX,
             Requirement.UNBIASED,
             Requirement.VARIANCE,

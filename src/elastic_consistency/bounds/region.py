@@ -224,7 +224,7 @@ def _root_free_sign(factor: sp.Expr) -> int | None:
     """Return the sign on (0, oo) of a factor in one variable that has no root there."""
     if len(factor.free_symbols) != 1:
         return None
-    polynomial = sp.Poly(factor)
+    polynomial = sp.Poly(factor, *factor.free_symbols)
     if not all(coefficient.is_Rational for coefficient in polynomial.coeffs()):
         return None
     at_zero = 1 if polynomial.eval(0) == 0 else 0

@@ -11,7 +11,7 @@ class Requirement(Enum):
     SMOOTH = "the loss is L-smooth"
     LOWER_BOUNDED = "the loss is bounded below by f*"
     CONVEX = "the loss is convex and has a minimiser"
-    STRONGLY_CONVEX = "the loss is c-strongly convex"
+    STRONGLY_CONVEX = "the loss is c-strongly convex; x* is its minimiser"
     UNBIASED = (
         "E[G(v) | past] = grad f(v): view and auxiliary iterate are fixed before the sample is "
         "drawn, and all workers sample the same loss (homogeneous data)"
@@ -38,8 +38,6 @@ class Requirement(Enum):
     HETEROGENEITY = "(1/n) sum_i |grad f_i - grad f|^2 <= zeta^2"
     DELAY_ADAPTIVE = "job j takes the step min(eta, 1/(L tau_j))"
     LINEAR_LOSS = "the mean gradient is the same at all views"
-    TOPK = "the codec keeps the K largest of d coordinates"
-    SCALED_SIGN = "the codec is the scaled sign, |w - Q(w)|^2 <= (1 - 1/d) |w|^2"
     HOMOGENEOUS_SPEEDS = "all workers have the same exponential computing times"
     ZERO_LATENCY = "links have no latency: a worker reads the moment its job is applied"
     DRAINED = "the run ends when every job that was started has been applied"

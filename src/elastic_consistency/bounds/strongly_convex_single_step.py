@@ -75,7 +75,6 @@ strongly_convex_single_step = Bound(
     requirements=frozenset(
         {
             Requirement.SMOOTH,
-            Requirement.LOWER_BOUNDED,
             Requirement.STRONGLY_CONVEX,
             Requirement.UNBIASED,
             Requirement.VARIANCE,

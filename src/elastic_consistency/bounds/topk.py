@@ -7,15 +7,12 @@ from elastic_consistency.bounds.error_feedback import (
     error_feedback_gap,
     published_error_feedback_gap,
 )
-from elastic_consistency.bounds.requirements import Requirement
 from elastic_consistency.bounds.specialisation import specialise
 from elastic_consistency.bounds.symbols import K, M, d, gamma
 from elastic_consistency.execution.quantities import Quantity, Sequence
 
 _PAGE = "docs/theory/error_feedback.md"
 _ATTRIBUTION = "Nadiradze, Markov, Chatterjee, Kungurtsev, Alistarh (2021), table of constants"
-_TOPK = error_feedback_gap.requirements | {Requirement.TOPK}
-_SIGN = error_feedback_gap.requirements | {Requirement.SCALED_SIGN}
 
 
 def _at(general: Bound, contraction: sp.Expr) -> sp.Expr:
@@ -30,10 +27,10 @@ topk_gap = Bound(
     side=Side.UPPER,
     expression=_at(error_feedback_gap, 1 - K / d),
     assumptions=(sp.Le(K, d),),
-    requirements=_TOPK,
+    requirements=error_feedback_gap.requirements,
     source=Source(_PAGE, Status.DERIVED),
     proof=lambda: specialise(error_feedback_gap, {gamma: 1 - K / d}),
-    note="At most (2 d / K) M; the worst case found is (2 / pi) (d / K) M.",
+    note="Only gamma = 1 - K/d is used; the worst case found for TopK is (2 / pi) (d / K) M.",
 )
 one_bit_gap = Bound(
     name="one_bit_gap",
@@ -43,7 +40,7 @@ one_bit_gap = Bound(
     side=Side.UPPER,
     expression=_at(error_feedback_gap, 1 - 1 / d),
     assumptions=(sp.Ge(d, 1, evaluate=False),),
-    requirements=_SIGN,
+    requirements=error_feedback_gap.requirements,
     source=Source(_PAGE, Status.DERIVED),
     proof=lambda: specialise(error_feedback_gap, {gamma: 1 - 1 / d}),
     note="Worst case over gradients; with Gaussian gradients the scaled sign has gamma = .37.",
@@ -56,7 +53,7 @@ published_topk_gap = Bound(
     side=Side.UPPER,
     expression=sp.sqrt(d / K * (d**2 / K**2 - 1)) * M,
     assumptions=(sp.Le(K, d),),
-    requirements=_TOPK,
+    requirements=error_feedback_gap.requirements,
     source=Source(_ATTRIBUTION, Status.REPRODUCED),
     proof=lambda: specialise(published_error_feedback_gap, {gamma: 1 - K / d}),
 )
@@ -68,7 +65,7 @@ published_one_bit_gap = Bound(
     side=Side.UPPER,
     expression=sp.sqrt(d * (d**2 - 1)) * M,
     assumptions=(sp.Ge(d, 1, evaluate=False),),
-    requirements=_SIGN,
+    requirements=error_feedback_gap.requirements,
     source=Source(_ATTRIBUTION, Status.REPRODUCED),
     proof=lambda: specialise(published_error_feedback_gap, {gamma: 1 - 1 / d}),
 )

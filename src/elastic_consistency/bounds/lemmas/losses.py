@@ -48,9 +48,9 @@ lipschitz_gradient = Lemma(
 )
 gradient_size = Lemma(
     "gradient_size",
-    "|grad f(v)|^2 <= 2 L (f(v) - f*)",
+    "|grad f(v)|^2 <= 2 L (f(v) - f*), f* the least value",
     _gradient_size,
-    requires=frozenset({Requirement.SMOOTH, Requirement.LOWER_BOUNDED}),
+    requires=frozenset({Requirement.SMOOTH}),
 )
 strong_convexity = Lemma(
     "strong_convexity",
@@ -66,9 +66,8 @@ convexity = Lemma(
 )
 least_value = Lemma(
     "least_value",
-    "f* <= f(v)",
+    "f(x*) <= f(v), x* the minimiser",
     lambda best, v: (best.value, v.value),
-    requires=frozenset({Requirement.LOWER_BOUNDED}),
 )
 descent_budget = Lemma(
     "descent_budget",

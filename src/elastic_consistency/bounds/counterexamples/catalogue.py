@@ -1,0 +1,85 @@
+"""The systems for each bound of the catalogue: one line a bound."""
+
+from collections.abc import Callable
+
+from elastic_consistency.bounds.bound import Bound
+from elastic_consistency.bounds.counterexamples import descents, gaps, memories, special
+from elastic_consistency.bounds.counterexamples.descents import Descent
+from elastic_consistency.bounds.counterexamples.system import System
+
+_TOPK = {"d": 32.0, "K": 1.0}
+_SIGN = {"d": 100.0}
+_GAPS: dict[str, Callable[[], list[System]]] = {
+    "server_started_gap": gaps.started_order,
+    "server_in_flight_gap": gaps.in_flight,
+    "server_applied_gap": gaps.applied_order,
+    "shared_memory_gap": gaps.shared_memory,
+    "server_error_feedback_gap": memories.residuals_on_a_server,
+    "message_passing_gap": gaps.late_messages,
+    "message_drop_gap": gaps.missing_messages,
+    "crash_gap": gaps.missing_messages,
+    "crash_substitution_gap": gaps.crash_stand_in,
+    "published_crash_substitution_gap": gaps.crash_stand_in,
+    "elastic_variance_gap": gaps.elastic_stand_in,
+    "published_elastic_variance_gap": gaps.elastic_stand_in,
+    "elastic_norm_gap": gaps.late_parts,
+    "elastic_norm_any_gap": gaps.late_wholes,
+    "error_feedback_gap": memories.residuals,
+    "published_error_feedback_gap": memories.residuals,
+    "karimireddy_error_feedback_gap": memories.residuals,
+    "topk_gap": lambda: memories.codecs(sends_in_turn=True, named=_TOPK),
+    "published_topk_gap": lambda: memories.codecs(sends_in_turn=True, named=_TOPK),
+    "one_bit_gap": lambda: memories.codecs(sends_in_turn=False, named=_SIGN),
+    "published_one_bit_gap": lambda: memories.codecs(sends_in_turn=False, named=_SIGN),
+    "heavy_ball_gap": memories.momentum,
+    "gossip_gap": lambda: memories.mixing(combine_first=False),
+    "gossip_combine_first_gap": lambda: memories.mixing(combine_first=True),
+    "one_peer_exponential_gap": memories.exact_after_two,
+    "local_sgd_gap": memories.local_steps,
+    "local_sgd_noise_gap": memories.local_noise,
+    "combined_gap": gaps.two_parts,
+}
+_DESCENTS: dict[str, tuple[Callable[[Descent], float], float, dict[str, float]]] = {
+    "nonconvex_single_step": (Descent.mean_squared_gradient, 1.0, {}),
+    "nonconvex_sharp_family": (Descent.mean_squared_gradient, 0.9, {"theta": 0.5}),
+    "nonconvex_parallel_step": (Descent.mean_squared_gradient, 1.0, {"w_min": 1.0, "p": 1.0}),
+    "strongly_convex_single_step": (Descent.squared_distance, 0.5, {}),
+    "strongly_convex_parallel_step": (Descent.squared_distance, 0.5, {"w_min": 1.0, "p": 1.0}),
+    "convex_single_step": (Descent.suboptimality_at_views, 0.25, {}),
+    "error_feedback_nonconvex": (Descent.mean_squared_gradient, 1.0, {"gamma": 0.0}),
+    "error_feedback_parallel_nonconvex": (
+        Descent.mean_squared_gradient,
+        1.0,
+        {"gamma": 0.0, "p": 1.0},
+    ),
+    "bounded_staleness_nonconvex": (Descent.mean_squared_gradient, 0.5, {"R": 1.0}),
+    "delay_adaptive_nonconvex": (Descent.mean_squared_gradient, 1 / 3, {"n": 1.0}),
+    "delayed_gradient_descent": (Descent.mean_squared_gradient_at_views, 0.6, {"tau": 1e-9}),
+}
+_SPECIAL: dict[str, Callable[[], list[System]]] = {
+    "nonconvex_parallel_step": lambda: special.common_noise({}, limit=1.0),
+    "strongly_convex_parallel_step": lambda: special.common_noise({}, limit=0.5, distance=True),
+    "convex_single_step": special.plateau,
+    "error_feedback_nonconvex": lambda: special.codec_without_memory({}),
+    "error_feedback_parallel_nonconvex": lambda: (
+        special.codec_without_memory({"p": 1.0}) + special.common_noise({"gamma": 0.0}, limit=1.0)
+    ),
+    "bounded_staleness_nonconvex": lambda: special.too_stale(
+        alpha=0.5, staleness=10, extra={"R": 1.0}
+    ),
+    "delayed_gradient_descent": lambda: special.too_stale(
+        alpha=0.5, staleness=10, extra={"tau": 1.0}
+    ),
+}
+
+
+def systems_for(bound: Bound) -> list[System]:
+    """Return the systems that test a bound; empty for bounds without any."""
+    if bound.name in _GAPS:
+        return _GAPS[bound.name]()
+    if bound.name in _DESCENTS:
+        measure, limit, extra = _DESCENTS[bound.name]
+        found = descents.descents(bound, measure, limit=limit, extra=extra)
+        further = _SPECIAL[bound.name]() if bound.name in _SPECIAL else []
+        return found + [s for s in further if s.lacks <= bound.requirements]
+    return []
