@@ -11,6 +11,8 @@ from elastic_consistency.optimization.oracles import (
     MultilayerPerceptron,
     Quadratic,
     breast_cancer,
+    measured_heterogeneity,
+    shards_by_label,
     sparse_rows,
 )
 
@@ -123,7 +125,8 @@ def test_the_word_estimated_follows_every_constant():
 
     constants = estimator.constants(_rng(6))
 
-    assert constants.estimated == {"smoothness", "strong_convexity", "variance", "second_moment"}
+    names = {"smoothness", "strong_convexity", "variance", "second_moment", "heterogeneity"}
+    assert constants.estimated == names
     assert all(np.isfinite(getattr(constants, name)) for name in constants.estimated)
     assert constants.infimum == 0.0
     estimates = [
@@ -131,11 +134,25 @@ def test_the_word_estimated_follows_every_constant():
         estimator.strong_convexity(_rng()),
         estimator.variance(_rng()),
         estimator.second_moment(_rng()),
+        estimator.heterogeneity(),
         estimator.suboptimality(),
     ]
     for estimate in estimates:
         assert estimate.method.startswith("estimated")
         assert estimate.low <= estimate.high
+
+
+def test_workers_with_data_of_their_own_are_not_taken_for_alike():
+    """A network claims nothing; the estimate is the largest value at the points."""
+    features, labels = _rng(5).normal(size=(20, 3)), np.arange(20) % 3
+    shards = shards_by_label(labels, 2)
+    oracle = MultilayerPerceptron(features, labels, 3, (4,), batch=2, shards=shards)
+    points = np.stack([oracle.start(), oracle.start() + 1])
+
+    estimate = ConstantsEstimator(oracle, points, n_workers=2).heterogeneity()
+
+    assert oracle.constants().heterogeneity == float("inf")
+    assert estimate.low == measured_heterogeneity(oracle, points, 2).max() > 0
 
 
 @pytest.mark.parametrize(

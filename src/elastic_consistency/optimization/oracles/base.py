@@ -35,6 +35,26 @@ class Constants:
     heterogeneity: float = 0.0
 
 
+def unknown_constants(infimum: float | None, radius: float, *, shared: bool) -> Constants:
+    """Constants of a loss of which nothing is proved but its infimum.
+
+    Args:
+        infimum: Lower bound of the loss, None if unknown.
+        radius: Radius of the ball.
+        shared: Whether all workers draw from the same data.
+    """
+    unknown = float("inf")
+    return Constants(
+        smoothness=unknown,
+        strong_convexity=-unknown,
+        variance=unknown,
+        second_moment=unknown,
+        infimum=infimum,
+        radius=radius,
+        heterogeneity=0.0 if shared else unknown,
+    )
+
+
 class AbstractOracle(ABC):
     """A problem min f(x), x in R^d. A frozen dataclass; it holds data but no randomness.
 

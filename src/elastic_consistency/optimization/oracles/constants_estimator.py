@@ -25,6 +25,7 @@ import numpy as np
 
 from elastic_consistency._checks import check
 from elastic_consistency.optimization.oracles.base import AbstractOracle, Constants
+from elastic_consistency.optimization.oracles.heterogeneity import measured_heterogeneity
 
 
 @final
@@ -50,11 +51,11 @@ class EstimatedConstant:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class ConstantsEstimator:
-    """Measures L, c, sigma^2, M^2 and f(x_0) - f* of an oracle at the points of a trajectory.
+    """Measures L, c, sigma^2, M^2, zeta^2 and f(x_0) - f* of an oracle at given points.
 
     Attributes:
         oracle: The problem.
-        points: (P, d) float64 points visited.
+        points: (P, d) float64 points, such as those of a trajectory.
         n_workers: Workers whose gradients are sampled; 1 for shared data.
         n_draws: Stochastic gradients sampled at each point and worker, >= 2.
         iterations: Powers k of the Hessian, >= 1.
@@ -99,6 +100,12 @@ class ConstantsEstimator:
         """M^2, the largest E||G||^2 over points and workers."""
         return self._largest_mean("second_moment", self._samples(rng, centred=False))
 
+    def heterogeneity(self) -> EstimatedConstant:
+        """zeta^2, exact at the points up to rounding, largest over them."""
+        largest = measured_heterogeneity(self.oracle, self.points, self.n_workers).max()
+        method = "estimated by the largest value at the points"
+        return self._constant("heterogeneity", float(largest), float("inf"), method)
+
     def suboptimality(self) -> EstimatedConstant:
         """f(x_0) - f*: at least the progress from the start to the best point."""
         start = float(self.oracle.loss(self.oracle.start()[None])[0])
@@ -110,19 +117,21 @@ class ConstantsEstimator:
     def constants(self, rng: np.random.Generator) -> Constants:
         """Cautious ends of all intervals, as constants whose fields are marked estimated.
 
+        The heterogeneity is the largest one measured, since it has no other end.
         The radius is that of the ball around the minimiser (else the start) that holds the
         points; the infimum is the oracle's own.
         """
         known = self.oracle.constants()
         minimiser = self.oracle.minimiser()
         centre = self.oracle.start() if minimiser is None else minimiser
-        names = ("smoothness", "strong_convexity", "variance", "second_moment")
+        names = ("smoothness", "strong_convexity", "variance", "second_moment", "heterogeneity")
         return replace(
             known,
             smoothness=self.smoothness(rng).high,
             strong_convexity=self.strong_convexity(rng).low,
             variance=self.variance(rng).high,
             second_moment=self.second_moment(rng).high,
+            heterogeneity=self.heterogeneity().low,
             radius=float(np.linalg.norm(self.points - centre, axis=1).max()),
             estimated=frozenset(names),
         )

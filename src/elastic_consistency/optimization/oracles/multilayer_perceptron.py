@@ -10,7 +10,7 @@ from array_api_compat import array_namespace
 
 from elastic_consistency._checks import check
 from elastic_consistency.optimization.arrays import like, squared_norms
-from elastic_consistency.optimization.oracles.base import AbstractOracle, Constants
+from elastic_consistency.optimization.oracles.base import AbstractOracle, unknown_constants
 from elastic_consistency.optimization.oracles.shards import Shards
 from elastic_consistency.optimization.oracles.softmax import (
     labels_are_valid,
@@ -112,8 +112,7 @@ class MultilayerPerceptron(AbstractOracle):
         return None
 
     def constants(self, radius=float("inf")):
-        unknown = float("inf")
-        return Constants(unknown, -unknown, unknown, unknown, 0.0, radius)
+        return unknown_constants(0.0, radius, shared=len(self.samples.members) <= 1)
 
     def _shapes(self) -> list[tuple[int, int]]:
         widths = [self.features.shape[1], *self.hidden, self.targets.shape[1]]

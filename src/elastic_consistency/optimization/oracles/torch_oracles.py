@@ -10,7 +10,7 @@ from torch.func import functional_call
 
 from elastic_consistency._checks import check
 from elastic_consistency.optimization.arrays import like
-from elastic_consistency.optimization.oracles.base import AbstractOracle, Constants
+from elastic_consistency.optimization.oracles.base import AbstractOracle, unknown_constants
 from elastic_consistency.optimization.oracles.shards import Shards
 
 Array = Any
@@ -100,8 +100,7 @@ class TorchModule(AbstractOracle):
         return None
 
     def constants(self, radius=float("inf")):
-        unknown = float("inf")
-        return Constants(unknown, -unknown, unknown, unknown, self.infimum, radius)
+        return unknown_constants(self.infimum, radius, shared=len(self.samples.members) <= 1)
 
     def _full_gradient(self, x, weights):
         chosen = np.flatnonzero(weights)

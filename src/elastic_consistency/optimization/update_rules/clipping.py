@@ -44,7 +44,7 @@ class NormClip(AbstractClip):
         xp = array_namespace(gradient)
         length = norms(gradient)[..., None]
         # An infinite norm gives factor 0, and 0 times infinity would warn.
-        safe = xp.where(xp.isfinite(length), gradient, xp.asarray(xp.nan, dtype=gradient.dtype))
+        safe = xp.where(xp.isfinite(length), gradient, xp.full_like(gradient, xp.nan))
         return safe * xp.clip(self.limit / xp.clip(length, self.limit, None), None, 1.0)
 
 
