@@ -63,10 +63,8 @@ def _times(outcome: StudyOutcome) -> list[CardRow]:
 
 def _time(outcome: StudyOutcome, contender: ContenderResult) -> CardRow:
     tried = len(contender.candidates)
-    note = (
-        f"step size {number(contender.step_size)} = {share_of_smoothness(contender.step_share)}, "
-        f"best of {tried}"
-    )
+    share = share_of_smoothness(contender.step_share)
+    note = f"step size {number(contender.step_size)} = {share}, best of {tried}"
     section = f"time to loss {number(outcome.target_loss, digits=4)}"
     if contender.time_s is None:
         missed = f"reached in {contender.reached} of {contender.runs} runs"
@@ -83,7 +81,8 @@ def _savings(savings: tuple[Saving, ...]) -> list[CardRow]:
             "none stated" if saving.share is None else percentage(saving.share),
             saving.sentence
             if saving.share is None
-            else f"paired by schedule: {basis(saving.share)}",
+            else f"{100 * saving.share.confidence:g} %, {saving.share.method.value}, "
+            f"{saving.share.n_replicates} paired schedules",
             good=saving.pays,
         )
         for saving in savings
@@ -106,37 +105,54 @@ def _certification(certification: Certification) -> list[CardRow]:
     gaps = zip(certification.gaps, every, strict=False)
     rows = [_gap(gap, *judged) for gap, judged in gaps]
     rows += [_theorem(*judged) for judged in every[len(certification.gaps) :]]
-    note = (
-        f"together: a true bound is called violated with probability at most "
-        f"{certification.error_rate:g}; {certification.replicates} replicates of "
-        f"{certification.jobs} gradients on one schedule"
-    )
-    outside = certification.farthest > certification.radius
-    ball = f"{number(certification.farthest)} of {number(certification.radius)} R0"
-    rows.append(CardRow("bounds", "farthest model", ball, note, good=not outside))
+    rows += [_error_rate(certification), _ball(certification)]
     return rows + [_step(step) for step in certification.steps]
 
 
+def _error_rate(certification: Certification) -> CardRow:
+    note = (
+        "probability that any true bound is called violated; "
+        f"{certification.replicates} replicates of {certification.jobs} gradients on one schedule"
+    )
+    rate = f"error rate {certification.error_rate:g}"
+    return CardRow("theorems", "all verdicts together", rate, note)
+
+
+def _ball(certification: Certification) -> CardRow:
+    inside = certification.farthest <= certification.radius
+    word = "stayed within" if inside else "LEFT: went to"
+    value = f"{word} {certification.farthest:.3f} R0, allowed {certification.radius:g} R0"
+    note = "the constants M and sigma hold on this ball around the minimiser only"
+    return CardRow("theorems", "ball of the constants", value, note, good=inside)
+
+
 def _gap(gap: GapCurve, verdict: Verdict, informative: bool) -> CardRow:  # noqa: FBT001
-    upper = f"< {number(verdict.estimate.upper)}"
     return CardRow(
         "B, the elastic constant",
         f"{gap.sequence} sequence",
-        f"{number(gap.peak)} ({upper}), bound {number(gap.bound)}",
+        f"{_measured(gap.peak, verdict)}; bound {number(gap.bound)} = {_formula(verdict)}",
         f"{verdict_word(verdict, informative=informative)} ({basis(verdict.estimate)})",
         good=_good(verdict),
     )
 
 
 def _theorem(verdict: Verdict, informative: bool) -> CardRow:  # noqa: FBT001
-    value = f"{number(verdict.estimate.value)} (< {number(verdict.estimate.upper)})"
+    measured = _measured(verdict.estimate.value, verdict)
     return CardRow(
         "theorems",
-        verdict.bound,
-        f"{value}, bound {number(verdict.bound_value)}",
+        verdict.quantity.value.replace("_", " "),
+        f"{measured}; bound {number(verdict.bound_value)} ({verdict.bound})",
         verdict_word(verdict, informative=informative),
         good=_good(verdict) if informative or verdict.failed else None,
     )
+
+
+def _measured(value: float, verdict: Verdict) -> str:
+    return f"measured {number(value)}, at most {number(verdict.estimate.upper)}"
+
+
+def _formula(verdict: Verdict) -> str:
+    return " + ".join(term.expression.replace("*", " ") for term in verdict.terms) or "?"
 
 
 def _good(verdict: Verdict) -> bool | None:
@@ -144,10 +160,13 @@ def _good(verdict: Verdict) -> bool | None:
 
 
 def _step(step: CertifiedStep) -> CardRow:
-    note = f"{step.bound}: {step.condition}"
-    if step.promise is not None and step.ceiling is not None and step.promise >= step.ceiling:
-        note += "; there it promises nothing that is not obvious"
-    return CardRow("largest certified step size", "alpha", number(step.step_size), note)
+    condition = step.condition.replace("*", " ").replace("alpha", "step size")
+    note = ""
+    if step.useful is not None and step.useful < step.step_size:
+        note = "there its promise is larger than anything possible; "
+        note += f"it says something up to {number(step.useful)}" if step.useful else "as everywhere"
+    value = f"{number(step.step_size)} ({condition})"
+    return CardRow("largest certified step size", step.bound, value, note)
 
 
 def _parity(check: ParityCheck) -> CardRow:

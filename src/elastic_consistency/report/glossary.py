@@ -141,9 +141,9 @@ _ENTRIES = (
     Entry(
         "replay_parity",
         "Largest difference between the models of the simulated run and those of the same "
-        "schedule on real processes, relative to the largest entry.",
+        "schedule on real processes, relative to the simulated model.",
         "1",
-        "max |x_simulated - x_replayed| / max |x_simulated|",
+        "max over replicas of ||x_replay - x_simulated|| / ||x_simulated||",
     ),
     Entry(
         "utilisation",

@@ -41,19 +41,18 @@ def verdict_tables(outcome: StudyOutcome) -> Markup:
     rows = [
         (
             v.bound,
-            v.quantity.value,
-            v.sequence.value,
+            f"{v.quantity.value} ({v.sequence.value})",
+            verdict_word(v, informative=informative),
             v.estimate.value,
             v.estimate.lower,
             v.estimate.upper,
             v.bound_value if v.bound_value is not None else "-",
             v.tightness if v.tightness is not None else "-",
-            verdict_word(v, informative=informative),
         )
         for v, informative in judged
     ]
-    columns = ("bound", "quantity", "sequence", "measured", "lower", "upper", "bound value")
-    verdicts = table("Verdicts", (*columns, "measured / bound", "verdict"), rows)
+    columns = ("bound", "of the", "verdict", "measured", "lower", "upper", "bound value")
+    verdicts = table("Verdicts", (*columns, "measured / bound"), rows)
     terms = [
         (v.bound, term.expression, term.effect.value, term.value, 100 * term.share)
         for v, _ in judged

@@ -36,20 +36,19 @@ def basis(estimate: Estimate) -> str:
     """What an interval rests on: confidence, method, schedules and replicates."""
     if estimate.method is Method.EXACT:
         return "exact"
-    parts = [f"{estimate.confidence:.4g} confidence", estimate.method.value]
+    rests_on = f"{estimate.n_replicates} replicates"
     if estimate.n_schedules > 1:
-        parts.append(f"{estimate.n_schedules} schedules")
-    parts.append(f"{estimate.n_replicates} replicates")
-    return ", ".join(parts)
+        rests_on = f"{estimate.n_schedules} schedules x {rests_on}"
+    return f"{100 * estimate.confidence:.6g} %, {estimate.method.value}, {rests_on}"
 
 
 def verdict_word(verdict: Verdict, *, informative: bool) -> str:
     """The outcome, and whether the bound says anything that was not obvious."""
-    word = verdict.outcome.value
+    word = verdict.outcome.value.upper()
     if verdict.failed:
         return f"{word}: {'; '.join(verdict.failed)}"
     if verdict.bound_value is not None and not informative:
-        return f"{word}, but the bound is above what is possible anyway"
+        return f"{word}, but the bound is larger than anything possible here"
     return word
 
 

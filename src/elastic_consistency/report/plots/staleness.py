@@ -25,8 +25,8 @@ def staleness_by_worker(contender: ContenderResult) -> Figure | None:
     return Figure(
         name=name,
         title=f"Staleness by worker, {contender.name}",
-        caption="Each row is the histogram of one worker: the darker a bin, the more of its "
-        f"updates were that stale. All {len(contender.digests)} schedules together.",
+        caption="Each row is the histogram of one worker: the stronger the colour of a bin, the "
+        f"more of its updates were that stale. All {len(contender.digests)} schedules together.",
         alternative=alternative,
         svg=svg,
         data=_table(counts[:, first:last], labels),

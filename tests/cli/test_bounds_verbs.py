@@ -1,0 +1,66 @@
+"""`elastic bounds` says what the catalogue says."""
+
+import json
+from dataclasses import replace
+
+from elastic_consistency import bounds
+
+
+def test_evaluate_gives_the_value_of_the_formula(elastic):
+    """(n - 1) M = 15 * 2."""
+    words = ("bounds", "evaluate", "server_started_gap", "--set", "n=16", "--set", "M=2", "--json")
+
+    assert json.loads(elastic(*words).out)["value"] == 30
+
+
+def test_list_names_every_bound(elastic):
+    listed = json.loads(elastic("bounds", "list", "--json").out)
+
+    assert [entry["name"] for entry in listed] == [b.name for b in bounds.list_bounds()]
+
+
+def test_show_states_assumptions_and_proof(elastic):
+    shown = json.loads(elastic("bounds", "show", "strongly_convex_single_step", "--json").out)
+
+    assert shown["assumptions"] == ["alpha <= 1/(2*L)", "c <= L"]
+    assert len(shown["proof"]) == 3
+
+
+def test_compare_sorts_and_says_what_does_not_apply(elastic):
+    words = ("server_applied_gap", "server_started_gap", "heavy_ball_gap")
+    values = ("--set", "M=2", "--set", "n=4", "--set", "tau_max=50")
+
+    compared = json.loads(elastic("bounds", "compare", *words, *values, "--json").out)["bounds"]
+
+    assert [(entry["bound"], entry["value"]) for entry in compared] == [
+        ("server_started_gap", 6),
+        ("server_applied_gap", 100),
+        ("heavy_ball_gap", None),
+    ]
+    assert compared[2]["failed"] == ["mu needs a value"]
+
+
+def test_verify_passes_on_a_proved_bound(elastic):
+    answer = elastic("bounds", "verify", "server_started_gap")
+
+    assert answer.code == 0
+    assert "holds" in answer.out
+
+
+def test_verify_fails_with_exit_code_1_on_a_false_bound(elastic, monkeypatch):
+    true = bounds.get("server_started_gap")
+    false = replace(true, expression=true.expression / 2)
+    monkeypatch.setattr(bounds, "list_bounds", lambda: (false,))
+    monkeypatch.setattr(bounds, "get", lambda name: false)
+
+    answer = elastic("bounds", "verify", "--json")
+
+    assert answer.code == 1
+    assert json.loads(answer.out)["verified"] is False
+
+
+def test_text_output_holds_the_same_value(elastic):
+    text = elastic("bounds", "evaluate", "server_started_gap", "--set", "n=16", "--set", "M=2").out
+
+    assert "gap (started) <= M*(n - 1)" in text
+    assert "= 30" in text

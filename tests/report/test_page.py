@@ -1,0 +1,135 @@
+"""The page is one file, valid, escaped, and says everything in words too."""
+
+import re
+from collections import Counter
+from dataclasses import replace
+from html.parser import HTMLParser
+from itertools import pairwise
+from xml.etree import ElementTree
+
+import pytest
+
+from elastic_consistency.report.page import page as make_page
+
+VOID = {"meta", "br", "link", "img"}
+
+
+class Outline(HTMLParser):
+    """Tags in order, and whether each one is closed where it should be."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict]] = []
+        self.words = ""
+        self.feed(source)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words += data
+
+
+@pytest.fixture(scope="module")
+def outline(page) -> Outline:
+    return Outline(page)
+
+
+def test_every_tag_is_closed(outline):
+    assert outline.open == []
+
+
+def test_the_page_loads_nothing_from_elsewhere(outline):
+    """Links lead to sections of the page and to files beside it."""
+    sources = [a[k] for _, a in outline.tags for k in ("src", "href", "xlink:href") if k in a]
+
+    assert [s for s in sources if not re.fullmatch(r"#[\w-]+|[\w.-]+", s)] == []
+    assert not {"script", "link"} & {tag for tag, a in outline.tags if "src" in a or "rel" in a}
+
+
+def test_identifiers_are_unique(outline):
+    counts = Counter(a["id"] for _, a in outline.tags if "id" in a)
+
+    assert [name for name, count in counts.items() if count > 1] == []
+
+
+def test_every_reference_has_its_target(outline, page):
+    targets = {a["id"] for _, a in outline.tags if "id" in a}
+    used = re.findall(r'(?:href="#|url\(#)([^")]+)', page)
+
+    assert set(used) <= targets
+
+
+def test_names_are_escaped(page, outline):
+    assert "<b>bold" not in page
+    assert "R&D <async>" in outline.words
+
+
+def test_every_figure_has_a_text_alternative_and_its_numbers(outline, figures):
+    drawings = [a for tag, a in outline.tags if tag == "svg"]
+
+    assert len(drawings) == len(figures) == 5
+    assert all(a["role"] == "img" and len(a["aria-label"]) > 40 for a in drawings)
+    assert all("<table>" in figure.data.html for figure in figures)
+
+
+def test_no_figure_has_a_colour_of_its_own(figures):
+    """Colours come from the page, so that they follow light and dark."""
+    for figure in figures:
+        coloured = set(re.findall(r"#[0-9a-f]{6}\b", figure.svg))
+        assert coloured <= {"#ffffff", "#000000"}
+
+
+def test_the_drawings_beside_the_page_stand_alone(reported):
+    files = sorted((reported[1] / "figures").glob("*.svg"))
+
+    assert len(files) == 5
+    for file in files:
+        text = file.read_text()
+        assert ElementTree.fromstring(text).tag.endswith("svg")
+        assert "var(--" not in text
+
+
+def test_sections_and_headings_are_in_order(outline):
+    levels = [int(tag[1]) for tag, _ in outline.tags if re.fullmatch("h[1-6]", tag)]
+
+    assert levels[0] == 1
+    assert all(b <= a + 1 for a, b in pairwise(levels))
+
+
+def test_no_number_is_missing(outline):
+    assert re.findall(r"\b(nan|None|NaN)\b", outline.words.split("All seeds")[0]) == []
+
+
+def test_every_seed_is_on_the_page(outline, reported):
+    for contender in reported[0].contenders:
+        for digest in contender.digests:
+            assert digest in outline.words
+    assert '"first_sample_seed": 1000000' in outline.words
+
+
+def test_columns_with_units_name_them(outline):
+    for column in ("pull [s]", "mean time to target [s]", "step size [length^2/loss]"):
+        assert column in outline.words
+
+
+def test_a_study_without_a_certificate_says_so(without_certificate, figures):
+    outline = Outline(make_page(without_certificate, figures[:2]))
+
+    assert "No bound of the catalogue speaks about this study" in outline.words
+    assert "not applicable" in outline.words
+
+
+def test_the_report_is_the_same_every_time(reported, page, figures):
+    before = {what: name for what, name in reported[0].files.items() if what != "report"}
+
+    assert make_page(replace(reported[0], files=before), figures) == page

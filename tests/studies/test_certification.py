@@ -1,0 +1,131 @@
+"""Verdicts: right where the theorem applies, not applicable where it does not."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from elastic_consistency.bounds import get
+from elastic_consistency.studies.certification import certify
+from elastic_consistency.studies.certified_step import certified_step
+from elastic_consistency.studies.claims import limits_of
+from elastic_consistency.studies.runs import schedule_of
+from elastic_consistency.validation import Method, Outcome
+
+VALUES = {"L": 4.0, "c": 0.5, "sigma": 1.0, "B": 2.0, "T": 100, "Delta": 1.0, "R0": 1.0}
+
+
+def _certify(study, step_size):
+    contender = replace(study.contenders[0], jobs=study.certificate.jobs)
+    return certify(study, contender, schedule_of(study, contender, 0), step_size)
+
+
+@pytest.fixture(scope="module")
+def small_step(study):
+    return _certify(study, 0.05 / study.oracle.constants().smoothness)
+
+
+def test_no_true_bound_is_violated(small_step):
+    assert Outcome.VIOLATED not in [verdict.outcome for verdict in small_step.verdicts]
+
+
+def test_gaps_have_a_proved_interval(small_step):
+    methods = [verdict.estimate.method for verdict in small_step.verdicts]
+
+    assert methods == [Method.EMPIRICAL_BERNSTEIN] * 4
+
+
+def test_measured_gaps_stay_below_their_bounds(small_step):
+    for gap in small_step.gaps:
+        assert 0 < gap.time_average <= gap.peak <= gap.bound
+
+
+def test_the_schedule_gives_the_constants(small_step):
+    """Four workers: c = n - 1 = 3 and B = 3 M."""
+    values = small_step.values
+
+    assert (values["n"], values["c_jobs"], values["T"]) == (4, 3, 60)
+    assert values["B"] == 3 * values["M"]
+
+
+def test_error_rates_add_up_to_the_promised_one(small_step):
+    rates = [verdict.error_rate for verdict in small_step.verdicts]
+
+    assert sum(rates) == pytest.approx(small_step.error_rate)
+
+
+def test_a_step_size_beyond_the_assumption_is_not_applicable(study):
+    """NC1 needs alpha <= 1/L, SC1 alpha <= 1/(2 L)."""
+    between = _certify(study, 0.75 / study.oracle.constants().smoothness)
+
+    by_name = {verdict.bound: verdict for verdict in between.verdicts}
+    strongly = by_name["strongly_convex_single_step"]
+    assert strongly.outcome is Outcome.NOT_APPLICABLE
+    assert "alpha <= 1/(2*L)" in strongly.failed
+
+
+def test_a_run_that_leaves_the_ball_is_not_judged(study):
+    far = _certify(study, 40 / study.oracle.constants().smoothness)
+
+    assert far.farthest > far.radius
+    assert {verdict.outcome for verdict in far.verdicts} == {Outcome.NOT_APPLICABLE}
+    assert not any(far.informative)
+
+
+def test_no_gradient_on_the_ball_is_longer_than_its_limit(problem):
+    limits = limits_of(problem, 1.25)
+    rng = np.random.default_rng(0)
+    direction = rng.normal(size=(200, problem.dimension))
+    direction *= limits.radius / np.linalg.norm(direction, axis=1, keepdims=True)
+    points = problem.minimiser() + direction
+
+    gradients = problem.gradient(points, rng.uniform(size=(200, problem.batch)), 0)
+
+    assert np.linalg.norm(gradients, axis=1).max() <= limits.largest_gradient
+
+
+@pytest.mark.parametrize(
+    ("name", "limit", "condition"),
+    [
+        ("strongly_convex_single_step", 1 / 8, "alpha <= 1/(2*L)"),
+        ("nonconvex_single_step", 1 / 4, "alpha <= 1/L"),
+    ],
+)
+def test_the_largest_certified_step_is_that_of_the_theorem(name, limit, condition):
+    step = certified_step(get(name), VALUES)
+
+    assert step.step_size == pytest.approx(limit, rel=1e-9)
+    assert step.condition == condition
+
+
+def test_no_step_is_certified_where_another_assumption_fails():
+    step = certified_step(get("strongly_convex_single_step"), VALUES | {"c": 9.0})
+
+    assert (step.step_size, step.condition) == (0.0, "c <= L")
+
+
+def test_a_useful_step_promises_less_than_the_ceiling():
+    bound, ceiling = get("nonconvex_single_step"), 2.0
+
+    step = certified_step(bound, VALUES, ceiling=ceiling)
+
+    assert bound.evaluate(VALUES | {"alpha": step.useful}) < ceiling
+    assert bound.evaluate(VALUES | {"alpha": step.useful * 1.01}) > ceiling
+
+
+def test_an_unreachable_ceiling_leaves_no_useful_step():
+    assert certified_step(get("nonconvex_single_step"), VALUES, ceiling=1e-9).useful == 0.0
+
+
+def test_a_schedule_without_a_server_is_refused(study):
+    schedule = schedule_of(study, study.contenders[1], 0)
+
+    with pytest.raises(ValueError, match="one replica, on the server"):
+        certify(study, study.contenders[1], schedule, 0.1)
+
+
+def test_more_points_than_a_trace_keeps_are_refused(study):
+    long = replace(study.contenders[0], jobs=1004)
+
+    with pytest.raises(ValueError, match=r"Certificate\.jobs must be at most 1000"):
+        certify(study, long, schedule_of(study, long, 0), 0.1)

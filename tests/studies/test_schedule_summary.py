@@ -1,0 +1,67 @@
+"""Where time goes, by hand and by theorem."""
+
+import pytest
+
+from elastic_consistency.simulator import Cluster, Link, Until, Worker, simulate
+from elastic_consistency.simulator.delays import Constant, Exponential
+from elastic_consistency.simulator.protocols import AllReduce, AsynchronousServer
+from elastic_consistency.studies.schedule_summary import staleness_by_worker, summarise
+
+LINK = Link(latency_s=0.25)
+
+
+def _unequal(link: Link) -> Cluster:
+    """Gradients take one second on worker 0 and three on worker 1."""
+    workers = (Worker(Constant(t), uplink=link, downlink=link) for t in (1.0, 3.0))
+    return Cluster(tuple(workers))
+
+
+def test_a_round_keeps_the_fast_worker_waiting():
+    """Two rounds of 3 s: the fast worker computes 1 s and waits 2 s in each."""
+    fast, slow = summarise(
+        simulate(AllReduce(), _unequal(Link()), until=Until(jobs=4), seed=0)
+    ).workers
+
+    assert (fast.compute_s, fast.wait_s, fast.idle_s) == (2.0, 4.0, 0.0)
+    assert (slow.compute_s, slow.wait_s) == (6.0, 0.0)
+    assert fast.utilisation == pytest.approx(1 / 3)
+
+
+def test_an_asynchronous_worker_pulls_computes_and_sends():
+    """Each exchange of worker 0 takes .25 down, 1 of computation and .25 up."""
+    schedule = simulate(AsynchronousServer(), _unequal(LINK), until=Until(jobs=5), seed=0)
+
+    fast, slow = summarise(schedule).workers
+
+    assert (fast.jobs, slow.jobs) == (3, 2)
+    assert (fast.pull_s, fast.compute_s, fast.wait_s) == (0.75, 3.0, 0.75)
+    assert slow.mean_compute_s == 3.0
+
+
+def test_the_phases_of_a_worker_add_up_to_the_run(cluster):
+    summary = summarise(simulate(AsynchronousServer(), cluster, until=Until(jobs=60), seed=3))
+
+    for worker in summary.workers:
+        whole = worker.pull_s + worker.compute_s + worker.wait_s + worker.idle_s
+        assert whole == pytest.approx(summary.duration_s)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_mean_staleness_without_latency_is_exact(n):
+    """Sum of staleness = (n - 1) T - n (n - 1) / 2 when the run is drained."""
+    jobs = 40
+    cluster = Cluster.alike(n, Exponential(1.0))
+
+    summary = summarise(simulate(AsynchronousServer(), cluster, until=Until(jobs=jobs), seed=1))
+
+    assert summary.mean_staleness * jobs == pytest.approx((n - 1) * jobs - n * (n - 1) / 2)
+    assert summary.largest_in_flight == n - 1
+
+
+def test_staleness_by_worker_covers_every_update(cluster):
+    schedule = simulate(AsynchronousServer(), cluster, until=Until(jobs=50), seed=0)
+
+    by_worker = staleness_by_worker(schedule)
+
+    assert sum(len(steps) for steps in by_worker) == 50
+    assert by_worker[0].max() == max(steps.max() for steps in by_worker)
