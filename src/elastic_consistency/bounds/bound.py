@@ -1,8 +1,10 @@
 """A bound as an object: what it bounds, under which assumptions, from where, and why."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from typing import Any, final
 
 import sympy as sp
@@ -187,6 +189,16 @@ class Bound:
             )
 
 
+def admits(bound: Bound, values: Mapping[str, float]) -> bool:
+    """Return whether plain numbers for all symbols satisfy signs and assumptions.
+
+    A fast form of `Bound.failed_assumptions` for many points; other names are ignored.
+    """
+    if any(s.name not in values or not _sign_holds(s, values) for s in bound.symbols):
+        return False
+    return all(_relation_holds(relation, values) for relation in bound.assumptions)
+
+
 def _sign_holds(symbol: sp.Symbol, values: Mapping[str, float]) -> bool:
     if symbol.name not in values:
         return True
@@ -209,13 +221,30 @@ def _decidable(relation: Relational, values: Mapping[str, float]) -> bool:
 
 
 def _relation_holds(relation: Relational, values: Mapping[str, float]) -> bool:
-    numbers = {s: sp.Float(float(values[s.name])) for s in relation.free_symbols}
-    left, right = (side.subs(numbers).evalf() for side in (relation.lhs, relation.rhs))
-    if not (left.is_real and right.is_real):
+    left, right = (_number(side, values) for side in (relation.lhs, relation.rhs))
+    if math.isnan(left) or math.isnan(right):
         return False
-    if isinstance(relation, sp.StrictLessThan | sp.StrictGreaterThan):
-        return bool(type(relation)(left, right))
     slack = _ROUNDING * abs(right)
-    return bool(
-        left <= right + slack if isinstance(relation, sp.LessThan) else left >= right - slack
-    )
+    if isinstance(relation, sp.StrictLessThan):
+        return left < right
+    if isinstance(relation, sp.StrictGreaterThan):
+        return left > right
+    if isinstance(relation, sp.LessThan):
+        return left <= right + slack
+    return left >= right - slack
+
+
+def _number(side: sp.Expr, values: Mapping[str, float]) -> float:
+    if side.is_Symbol:
+        return float(values[side.name])
+    symbols = tuple(sorted(side.free_symbols, key=lambda symbol: symbol.name))
+    try:
+        found = _compiled(side, symbols)(*(float(values[s.name]) for s in symbols))
+    except (ValueError, ZeroDivisionError, OverflowError):
+        return math.nan
+    return math.nan if isinstance(found, complex) else float(found)
+
+
+@lru_cache(maxsize=1024)
+def _compiled(side: sp.Expr, symbols: tuple[sp.Symbol, ...]) -> Callable[..., Any]:
+    return sp.lambdify(symbols, side, "math")

@@ -103,7 +103,7 @@ rennala_steps = Bound(
         {
             alpha: 1 / _RENNALA,
             B: sp.S.Zero,
-            sigma: sp.sqrt(epsilon),
+            sigma: sigma / sp.sqrt(m),
             T: _RENNALA_STEPS,
         },
     ),

@@ -84,7 +84,7 @@ crash_gap = Bound(
     sequence=Sequence.AGGREGATE,
     side=Side.UPPER,
     expression=f * M / p,
-    assumptions=(sp.Le(f, p),),
+    assumptions=(sp.Ge(p, 1, evaluate=False),),
     requirements=frozenset({Requirement.SECOND_MOMENT, Requirement.BOUNDED_MISSING}),
     source=Source(PAGE, Status.DERIVED),
     proof=lambda: gap_of_a_sum(
@@ -104,7 +104,6 @@ crash_substitution_gap = Bound(
     requirements=STAND_IN_REQUIREMENTS,
     source=Source("docs/theory/stand_in.md", Status.DERIVED),
     proof=lambda: prove_stand_in(f),
-    tight=True,
     note="Attained in the limit of small steps; crashes in different rounds: sqrt(2 f) sigma / p.",
 )
 published_crash_substitution_gap = Bound(

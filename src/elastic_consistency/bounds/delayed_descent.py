@@ -96,9 +96,7 @@ fixed_delay_stability = Bound(
     side=Side.EQUAL,
     expression=2 * sp.sin(sp.pi / (2 * (2 * tau + 1))) / lambda_,
     assumptions=(),
-    requirements=frozenset(
-        {Requirement.QUADRATIC, Requirement.FIXED_DELAY, Requirement.NOISE_FREE}
-    ),
+    requirements=frozenset({Requirement.QUADRATIC, Requirement.FIXED_DELAY}),
     source=Source(_PAGE, Status.ARGUED),
     tight=True,
     note="x <- x - a lambda x(t - tau) is stable for smaller and unstable for larger steps.",

@@ -44,7 +44,7 @@ class Derivation:
         """
         whole = Region(region.assumptions + self.within)
         for position, step in enumerate(self.steps):
-            self._check_premises(position)
+            self._check_premises(position, whole)
             self._check_varying(step)
             step.check(whole)
         self._check_conclusion(expression)
@@ -59,12 +59,13 @@ class Derivation:
         """Return what the lemmas need of the system."""
         return frozenset().union(*(premise.lemma.requires for premise in self.premises()))
 
-    def _check_premises(self, position: int) -> None:
+    def _check_premises(self, position: int, region: Region) -> None:
         step, earlier = self.steps[position], self.steps[:position]
         for premise in step.premises:
             if isinstance(premise, Premise):
                 if not any(premise.lemma is lemma for lemma in lemmas.stated()):
                     raise DerivationError(f"{step.name}: {premise.name} must be a stated lemma.")
+                _check_conditions(step, premise, region)
             elif not any(premise is other for other in earlier):
                 raise DerivationError(f"{step.name}: {premise.name} must be an earlier step.")
             elif _is_hypothetical(premise) and not isinstance(step, Induction):
@@ -86,6 +87,12 @@ class Derivation:
             raise DerivationError(
                 f"{last.name}: the derivation ends in {last.rhs}, the bound claims {expression}."
             )
+
+
+def _check_conditions(step: Step, premise: Premise, region: Region) -> None:
+    for condition in premise.conditions:
+        if not region.proves_nonnegative(condition):
+            raise DerivationError(f"{step.name}: {premise.name} needs {condition} >= 0.")
 
 
 def _is_hypothetical(step: Step) -> bool:

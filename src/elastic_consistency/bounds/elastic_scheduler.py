@@ -26,7 +26,6 @@ elastic_variance_gap = Bound(
     requirements=STAND_IN_REQUIREMENTS,
     source=Source("docs/theory/stand_in.md", Status.DERIVED),
     proof=lambda: prove_stand_in(p - 1),
-    tight=True,
     note="Attained in the limit of small steps.",
 )
 published_elastic_variance_gap = Bound(

@@ -5,8 +5,9 @@ It is *rejected* if a concrete system violates it, *sharper* if a certificate pr
 all, *equivalent* if it admits no new system, and *undecided* otherwise.
 """
 
+import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, final
@@ -14,11 +15,12 @@ from typing import Any, final
 import sympy as sp
 from sympy.core.relational import Relational
 
-from elastic_consistency.bounds.bound import Bound
+from elastic_consistency.bounds.bound import Bound, Side, admits
 from elastic_consistency.bounds.claims import DerivationError
 from elastic_consistency.bounds.counterexamples import System, systems_for
+from elastic_consistency.bounds.lemmas import stated
 from elastic_consistency.bounds.requirements import Requirement
-from elastic_consistency.bounds.symbols import symbol_table
+from elastic_consistency.bounds.symbols import c, symbol_table
 
 _TENTH = sp.Rational(1, 10)
 _MARGIN = 1e-9
@@ -71,8 +73,8 @@ class Judged:
 
 def judge_mutants(bound: Bound) -> tuple[Judged, ...]:
     """Return every mutant of a bound with its verdict."""
-    systems = systems_for(bound)
-    return tuple(_judge(mutant, bound, systems) for mutant in mutants_of(bound))
+    systems = tuple(systems_for(bound))
+    return tuple(_judge(mutant, bound, systems) for mutant in mutants_of(bound, systems))
 
 
 def count_verdicts(judged: tuple[Judged, ...]) -> dict[Verdict, int]:
@@ -81,38 +83,70 @@ def count_verdicts(judged: tuple[Judged, ...]) -> dict[Verdict, int]:
     return {verdict: counted[verdict] for verdict in Verdict}
 
 
-def mutants_of(bound: Bound) -> tuple[Mutant, ...]:
-    """Return every single alteration of a bound that claims more."""
-    sources = (_smaller_coefficients, _moved_exponents, _weaker_assumptions, _dropped_requirements)
-    return tuple(mutant for source in sources for mutant in source(bound))
+def mutants_of(bound: Bound, systems: tuple[System, ...] = ()) -> tuple[Mutant, ...]:
+    """Return every single alteration of a bound that claims more.
+
+    Args:
+        bound: The bound.
+        systems: Systems at whose parameters a coefficient or exponent that is smaller there
+            counts as claiming more, besides the example values of the symbols.
+    """
+    points = _points(bound, systems)
+    return (
+        *_smaller_coefficients(bound, points),
+        *_moved_exponents(bound, points),
+        *_weaker_assumptions(bound),
+        *_dropped_requirements(bound),
+    )
 
 
-def _judge(mutant: Mutant, original: Bound, systems: list[System]) -> Judged:
+def _judge(mutant: Mutant, original: Bound, systems: tuple[System, ...]) -> Judged:
     allowed = frozenset() if mutant.dropped is None else frozenset({mutant.dropped})
+    claim = _number_of(mutant.bound, mutant.bound.expression)
     for system in systems:
-        if system.lacks <= allowed and _violates(system, mutant.bound):
+        if system.lacks <= allowed and _violates(system, mutant.bound, claim):
             return Judged(mutant, Verdict.REJECTED, f"{system.description}: {dict(system.values)}")
     if _admits_nothing_new(mutant, original):
-        return Judged(mutant, Verdict.EQUIVALENT, "no whole number lies between the limits")
-    if _certified(mutant):
+        return Judged(mutant, Verdict.EQUIVALENT, "no such system exists")
+    if _certified(mutant, original):
         return Judged(mutant, Verdict.SHARPER, "the certificate holds all the same")
     return Judged(mutant, Verdict.UNDECIDED, "")
 
 
-def _violates(system: System, bound: Bound) -> bool:
-    values = {name: value for name, value in system.values.items() if name in symbol_table()}
-    if bound.failed_assumptions(values):
+def _number_of(bound: Bound, expression: sp.Expr) -> Callable[[Mapping[str, float]], float]:
+    """Return the expression as a function of named values; not a number where undefined."""
+    compiled = sp.lambdify(bound.symbols, expression, "math")
+
+    def evaluate(values: Mapping[str, float]) -> float:
+        try:
+            number = compiled(*(float(values[symbol.name]) for symbol in bound.symbols))
+        except (ValueError, ZeroDivisionError, OverflowError):
+            return math.nan
+        return math.nan if isinstance(number, complex) else float(number)
+
+    return evaluate
+
+
+def _violates(system: System, bound: Bound, claim: Callable[[Mapping[str, float]], float]) -> bool:
+    if not admits(bound, system.values):
         return False
-    claimed = sp.sympify(bound.expression).subs(
-        {symbol: sp.Float(float(values[symbol.name])) for symbol in bound.symbols}
-    )
-    number = complex(claimed.evalf())
-    if number.imag != 0 or number.real != number.real:
+    number = claim(system.values)
+    if math.isnan(number):
         return True
-    return system.measured > number.real * (1 + _MARGIN) + 1e-300
+    slack = _MARGIN * abs(number) + 1e-300
+    if bound.side is Side.EQUAL:
+        return abs(system.measured - number) > 1e3 * slack
+    return system.measured > number + slack
 
 
-def _certified(mutant: Mutant) -> bool:
+def _certified(mutant: Mutant, original: Bound) -> bool:
+    """Return whether the original's proof covers the mutant; it never covers a new expression."""
+    derivation = original.derivation
+    if derivation is None or mutant.kind in ("coefficient", "exponent"):
+        return False
+    if mutant.dropped is not None:
+        named = frozenset().union(*(lemma.requires for lemma in stated()))
+        return mutant.dropped in named - derivation.requirements()
     try:
         return mutant.bound.verify() > 0
     except DerivationError:
@@ -123,6 +157,8 @@ def _admits_nothing_new(mutant: Mutant, original: Bound) -> bool:
     if mutant.kind != "assumption":
         return False
     changed = set(mutant.bound.assumptions) ^ set(original.assumptions)
+    if {relation.lhs for relation in changed} == {c}:
+        return True  # no loss is more strongly convex than it is smooth
     return all(
         isinstance(relation.lhs, sp.Symbol)
         and relation.lhs.name in _COUNTS
@@ -132,55 +168,44 @@ def _admits_nothing_new(mutant: Mutant, original: Bound) -> bool:
     )
 
 
-def _smaller_coefficients(bound: Bound) -> Iterator[Mutant]:
+def _smaller_coefficients(bound: Bound, points: "_Points") -> Iterator[Mutant]:
     for path, node in _terms(sp.sympify(bound.expression)):
-        yield from _claiming_more(
-            bound, "coefficient", path, node, lambda x: (x * (1 - _TENTH), x * (1 + _TENTH))
-        )
+        altered = (node * (1 - _TENTH), node * (1 + _TENTH))
+        yield from _claiming_more(bound, points, "coefficient", path, node, altered)
 
 
-def _moved_exponents(bound: Bound) -> Iterator[Mutant]:
+def _moved_exponents(bound: Bound, points: "_Points") -> Iterator[Mutant]:
     for path, node in _powers(sp.sympify(bound.expression)):
-        yield from _claiming_more(bound, "exponent", path, node, _shifted)
-
-
-def _shifted(node: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-    base, exponent = node.as_base_exp()
-    return base ** (exponent * (1 - _TENTH)), base ** (exponent * (1 + _TENTH))
+        base, exponent = node.as_base_exp()
+        altered = (base ** (exponent * (1 - _TENTH)), base ** (exponent * (1 + _TENTH)))
+        yield from _claiming_more(bound, points, "exponent", path, node, altered)
 
 
 def _claiming_more(
     bound: Bound,
+    points: "_Points",
     kind: str,
     path: tuple[int, ...],
     node: sp.Expr,
-    alter: Callable[[sp.Expr], tuple[sp.Expr, sp.Expr]],
+    altered: tuple[sp.Expr, sp.Expr],
 ) -> Iterator[Mutant]:
-    whole = sp.sympify(bound.expression)
-    for altered in alter(node):
-        changed = _replaced(whole, path, altered)
-        if _claims_more_somewhere(bound, changed):
-            yield Mutant(kind, f"{node} -> {altered}", replace(bound, expression=changed))
+    before = _number_of(bound, bound.expression)
+    for new in altered:
+        changed = _replaced(sp.sympify(bound.expression), path, new)
+        after = _number_of(bound, changed)
+        if any(after(point) < before(point) * (1 - 1e-12) for point in points):
+            yield Mutant(kind, f"{node} -> {new}", replace(bound, expression=changed))
 
 
-def _claims_more_somewhere(bound: Bound, changed: sp.Expr) -> bool:
-    """Return whether `changed` is smaller at one of the points where systems exist."""
+def _points(bound: Bound, systems: tuple[System, ...]) -> "_Points":
+    """Return the example values and those of legal systems."""
     names = symbol_table()
-    points = [{s: names[s.name].example for s in bound.symbols}]
-    points += [
-        {s: sp.Float(system.values[s.name]) for s in bound.symbols}
-        for system in systems_for(bound)[:12]
-        if not system.lacks and not bound.failed_assumptions(_known(system))
-    ]
-    for point in points:
-        before, after = (complex(e.subs(point).evalf()) for e in (bound.expression, changed))
-        if after.real < before.real * (1 - 1e-12):
-            return True
-    return False
+    example = {s.name: float(names[s.name].example) for s in bound.symbols}
+    legal = [system.values for system in systems if not system.lacks]
+    return [example, *(values for values in legal[:12] if admits(bound, values))]
 
 
-def _known(system: System) -> dict[str, float]:
-    return {name: value for name, value in system.values.items() if name in symbol_table()}
+_Points = list[Mapping[str, float]]
 
 
 def _terms(expression: sp.Expr) -> Iterator[tuple[tuple[int, ...], sp.Expr]]:

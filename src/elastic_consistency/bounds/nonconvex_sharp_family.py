@@ -59,12 +59,12 @@ def sharp_expression() -> sp.Expr:
 
 nonconvex_sharp_family = Bound(
     name="nonconvex_sharp_family",
-    title="NC1s: NC1 with a free parameter 0 < theta < 1",
+    title="NC1s: NC1 with a free parameter 0 < theta < 2",
     quantity=Quantity.MEAN_SQUARED_GRADIENT,
     sequence=Sequence.STARTED,
     side=Side.UPPER,
     expression=sharp_expression(),
-    assumptions=(sp.Lt(theta, 1), sp.Lt(alpha, (2 - theta) / (L * (1 + theta)))),
+    assumptions=(sp.Lt(theta, 2), sp.Lt(alpha, (2 - theta) / (L * (1 + theta)))),
     requirements=nonconvex_single_step.requirements,
     source=Source("docs/theory/nonconvex_single_step.md", Status.DERIVED),
     proof=prove,

@@ -68,8 +68,10 @@ nonconvex_single_step = Bound(
     ),
     source=Source("docs/theory/nonconvex_single_step.md", Status.DERIVED),
     proof=prove,
+    tight=True,
     note=(
         "Average over steps of E|grad f(x_t)|^2, for any auxiliary sequence x of which B is the "
-        "elastic constant and which is fixed before the sample; a time average of B^2 suffices."
+        "elastic constant and which is fixed before the sample; a time average of B^2 suffices. "
+        "At alpha = 1/L a quadratic attains each term by itself."
     ),
 )

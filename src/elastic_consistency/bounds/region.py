@@ -76,7 +76,7 @@ class Region:
             for r in ranges:
                 if r.symbol in replaced.free_symbols:
                     replaced = replaced.subs(r.symbol, r.value(root=r.symbol in rooted))
-        for symbol in rooted:
+        for symbol in sorted(rooted | _symbols_under_roots(replaced), key=str):
             if symbol in replaced.free_symbols:
                 replaced = replaced.subs(symbol, _root(symbol) ** 2)
         return replaced

@@ -1,4 +1,4 @@
-"""One-peer exponential graph: what is fitted to exact values and not proved."""
+"""One-peer exponential graph: the worst single node, and noise alone."""
 
 import sympy as sp
 
@@ -18,9 +18,9 @@ one_peer_worst_node_gap = Bound(
     expression=(2 * k - 4 + 4 / 2**k) * M,
     assumptions=(sp.Ge(k, 1, evaluate=False),),
     requirements=frozenset({Requirement.SECOND_MOMENT, Requirement.EXACT_AFTER_K}),
-    source=Source(_PAGE, Status.FITTED),
+    source=Source(_PAGE, Status.ARGUED),
     tight=True,
-    note="Fitted exactly for k <= 6.",
+    note="Sum over lags s < k of 2 (1 - 2^(s - k)); proof on its page.",
 )
 one_peer_noise_gap = Bound(
     name="one_peer_noise_gap",
@@ -33,7 +33,7 @@ one_peer_noise_gap = Bound(
     requirements=frozenset(
         {Requirement.VARIANCE, Requirement.LINEAR_LOSS, Requirement.EXACT_AFTER_K}
     ),
-    source=Source(_PAGE, Status.FITTED),
+    source=Source(_PAGE, Status.ARGUED),
     tight=True,
-    note="Fitted exactly for k <= 6.",
+    note="Squares: sum over lags s < k of 2^-s - 2^-k; proof on its page.",
 )

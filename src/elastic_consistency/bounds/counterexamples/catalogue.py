@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from elastic_consistency.bounds.bound import Bound
-from elastic_consistency.bounds.counterexamples import descents, gaps, memories, special
+from elastic_consistency.bounds.counterexamples import descents, exact, gaps, memories, special
 from elastic_consistency.bounds.counterexamples.descents import Descent
 from elastic_consistency.bounds.counterexamples.system import System
 
@@ -38,6 +38,11 @@ _GAPS: dict[str, Callable[[], list[System]]] = {
     "local_sgd_gap": memories.local_steps,
     "local_sgd_noise_gap": memories.local_noise,
     "combined_gap": gaps.two_parts,
+    "total_staleness": exact.staleness_sums,
+    "mean_staleness_scaled_step": exact.mean_scales,
+    "fixed_delay_stability": exact.stability_limits,
+    "one_peer_worst_node_gap": exact.worst_nodes,
+    "one_peer_noise_gap": exact.node_noises,
 }
 _DESCENTS: dict[str, tuple[Callable[[Descent], float], float, dict[str, float]]] = {
     "nonconvex_single_step": (Descent.mean_squared_gradient, 1.0, {}),
@@ -52,6 +57,7 @@ _DESCENTS: dict[str, tuple[Callable[[Descent], float], float, dict[str, float]]]
         1.0,
         {"gamma": 0.0, "p": 1.0},
     ),
+    "nonconvex_at_views": (Descent.mean_squared_gradient_at_views, 1.0, {}),
     "bounded_staleness_nonconvex": (Descent.mean_squared_gradient, 0.5, {"R": 1.0}),
     "delay_adaptive_nonconvex": (Descent.mean_squared_gradient, 1 / 3, {"n": 1.0}),
     "delayed_gradient_descent": (Descent.mean_squared_gradient_at_views, 0.6, {"tau": 1e-9}),

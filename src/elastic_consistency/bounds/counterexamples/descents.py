@@ -3,6 +3,7 @@
 Mean and variance of the iterate are propagated, so an expected square is exact.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import final
@@ -76,7 +77,12 @@ class Descent:
             "R0": abs(self.start),
             "B": abs(self.offset) / self.alpha,
             "sigma": self.noise,
+            "M": math.sqrt(self._largest_second_moment()),
         }
+
+    def _largest_second_moment(self) -> float:
+        squares = max((mean - self.offset) ** 2 + v for mean, v in self.moments()[:-1])
+        return self.curvature**2 * squares + self.noise**2
 
 
 def _grid(limit: float) -> list[Descent]:

@@ -190,7 +190,14 @@ def late_parts() -> list[System]:
     ]
     values = {"p": 8, "beta": 0.8, "M": 1.0}
     whole = System("whole gradients late", values, 7 / 8, frozenset({Requirement.NORM_TEST}))
-    return [*found, whole, _two_steps(values, 0.6 * 7 / 8), _longer("late", values, 0.6 * 7 / 8)]
+    never = System("beta = 1.05: no early start", {"p": 8, "beta": 1.05, "M": 1.0}, 0.0)
+    return [
+        *found,
+        whole,
+        never,
+        _two_steps(values, 0.6 * 7 / 8),
+        _longer("late", values, 0.6 * 7 / 8),
+    ]
 
 
 def late_wholes() -> list[System]:

@@ -43,7 +43,8 @@ def residuals() -> list[System]:
     long = System(
         "gradients of length 2 M", values, _limit(0.5, 1.0), frozenset({Requirement.SECOND_MOMENT})
     )
-    return [*found, nothing, lost, long]
+    beyond = System("gamma = 1.05", {"gamma": 1.05, "M": 1.0}, _limit(1.02, 1.02))
+    return [*found, nothing, lost, long, beyond]
 
 
 def codecs(*, sends_in_turn: bool, named: dict[str, float]) -> list[System]:

@@ -32,6 +32,11 @@ class Premise:
         object.__setattr__(self, "rhs", sp.sympify(rhs))
 
     @property
+    def conditions(self) -> tuple[sp.Expr, ...]:
+        """Expressions in the parameters that must be >= 0."""
+        return self.lemma.conditions(*self.arguments)
+
+    @property
     def name(self) -> str:
         """The lemma's name."""
         return self.lemma.name
@@ -53,6 +58,7 @@ class Lemma:
         sides: Function from the arguments to the two sides.
         equality: Whether the sides are equal.
         requires: What it needs of the system.
+        conditions: Function from the arguments to expressions that must be >= 0 for the lemma.
     """
 
     name: str
@@ -60,6 +66,7 @@ class Lemma:
     sides: Callable[..., tuple[sp.Expr, sp.Expr]]
     equality: bool = False
     requires: frozenset[Requirement] = frozenset()
+    conditions: Callable[..., tuple[sp.Expr, ...]] = lambda *_: ()
 
     def __call__(self, *arguments: Any) -> Premise:
         """Return the instance at `arguments`."""

@@ -52,6 +52,7 @@ capped_weight = Lemma(
         averaged(atom, weight=weight, power=2),
         cap * averaged(atom, weight=weight, power=1),
     ),
+    conditions=lambda _, weight, cap: (cap - weight,),
 )
 vanishing_start = Lemma(
     "vanishing_start",

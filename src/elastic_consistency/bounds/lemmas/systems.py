@@ -191,6 +191,7 @@ delay_adaptive_exchange = Lemma(
             Requirement.DELAY_ADAPTIVE,
         }
     ),
+    conditions=lambda *_: (1 / (3 * s.L * s.n) - s.alpha,),
 )
 weighted_average = Lemma(
     "weighted_average",
@@ -205,6 +206,7 @@ mean_step_size = Lemma(
     lambda mean_step, mean: (mean_step, mean),
     equality=True,
     requires=frozenset({Requirement.DELAY_ADAPTIVE, Requirement.ZERO_LATENCY}),
+    conditions=lambda *_: (1 / (3 * s.L * s.n) - s.alpha,),
 )
 mean_residual_gap = Lemma(
     "mean_residual_gap",
