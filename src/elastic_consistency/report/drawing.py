@@ -24,7 +24,7 @@ _VARIABLES = {
     THIRD: "--third",
     FOURTH: "--fourth",
 }
-_STYLE = {
+_STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "elastic",
     "font.size": 9,

@@ -114,16 +114,12 @@ def certify(
     unmet = _unmet(study.oracle.constants(), limits, measured, constant=rule.constant_step)
     claims = _claims(measured, values, limits, unmet)
     verdicts = judge_all(claims, error_rate=certificate.error_rate)
-    gaps = tuple(
-        _gap_curve(measured, name, verdict.bound, values)
-        for name, verdict in zip(("started", "applied"), verdicts, strict=False)
-    )
     ceilings = limits.ceilings(values)
     return Certification(
         contender=contender.name,
         step_size=step_size,
         values=values,
-        gaps=gaps,
+        gaps=_gap_curves(measured, values),
         verdicts=verdicts,
         informative=tuple(
             v.bound_value is not None and v.bound_value < ceilings[v.bound] for v in verdicts
@@ -199,6 +195,12 @@ def _claims(
         gap_claim(measured["gap_applied"], get("server_applied_gap"), values, limits, unmet),
         *theorem_claims(measured, values, limits, unmet),
     ]
+
+
+def _gap_curves(measured: Measurement, values: dict[str, float]) -> tuple[GapCurve, ...]:
+    return tuple(
+        _gap_curve(measured, name, f"server_{name}_gap", values) for name in ("started", "applied")
+    )
 
 
 def _gap_curve(measured: Measurement, name: str, bound: str, values: dict[str, float]) -> GapCurve:

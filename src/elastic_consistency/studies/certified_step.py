@@ -4,6 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import final
 
+import numpy as np
+
 from elastic_consistency.bounds import Bound
 
 
@@ -16,16 +18,16 @@ class CertifiedStep:
         bound: Name of the theorem.
         step_size: Largest step size that it allows; 0 if none, infinity if all.
         condition: The assumption that binds there.
-        promise: What the theorem bounds at that step size, in numbers; None if it says nothing.
-        ceiling: The largest value that the bounded quantity can have on the ball anyway, None
-            if it is not known; a promise above it is true and of no use.
+        promise: The bound at that step size; None if the theorem says nothing.
+        useful: Largest step size at which the bound is below what is possible anyway; 0 if
+            there is none, None if it is not known what is possible.
     """
 
     bound: str
     step_size: float
     condition: str
     promise: float | None = None
-    ceiling: float | None = None
+    useful: float | None = None
 
 
 def certified_step(
@@ -48,7 +50,17 @@ def certified_step(
         middle = math.sqrt(low * high)
         low, high = (low, middle) if _failed(bound, values, middle) else (middle, high)
     promise = bound.evaluate(values | {"alpha": low})
-    return CertifiedStep(bound.name, low, condition, promise, ceiling)
+    useful = None if ceiling is None else _largest_useful(bound, values, low, ceiling)
+    return CertifiedStep(bound.name, low, condition, promise, useful)
+
+
+def _largest_useful(bound: Bound, values: dict[str, float], most: float, ceiling: float) -> float:
+    """Largest alpha on a fine grid up to `most` whose bound is below `ceiling`."""
+    grid = np.geomspace(most * 1e-9, most, 20_001)
+    at = {symbol.name: values.get(symbol.name) for symbol in bound.symbols} | {"alpha": grid}
+    promises = bound.numpy_function()(*(at[symbol.name] for symbol in bound.symbols))
+    below = grid[promises < ceiling]
+    return float(below[-1]) if len(below) else 0.0
 
 
 def _failed(bound: Bound, values: dict[str, float], alpha: float) -> tuple[str, ...]:

@@ -59,13 +59,13 @@ def limits_of(oracle: AbstractOracle, radius: float) -> Limits:
         ValueError: If the minimiser is not known.
     """
     minimiser, start = oracle.minimiser(), oracle.start()
-    if minimiser is None:
+    constants = oracle.constants()
+    if minimiser is None or constants.infimum is None:
         raise ValueError("A certificate needs an oracle whose minimiser is known.")
     distance = float(np.linalg.norm(start - minimiser))
-    constants = oracle.constants(radius * distance)
     excess = float(oracle.loss(start[None])[0]) - constants.infimum
     largest = _largest_gradient(oracle, minimiser, radius * distance)
-    return Limits(constants, radius * distance, distance, excess, largest)
+    return Limits(oracle.constants(radius * distance), radius * distance, distance, excess, largest)
 
 
 def _largest_gradient(oracle: AbstractOracle, minimiser: np.ndarray, radius: float) -> float | None:

@@ -86,7 +86,7 @@ def _result(
     runs: list[LossRun],
 ) -> ContenderResult:
     times = np.stack([run.reached_s for run in runs])
-    infimum = study.oracle.constants().infimum
+    infimum = study.infimum()
     return ContenderResult(
         name=contender.name,
         algorithm=" x ".join(

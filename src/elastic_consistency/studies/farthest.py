@@ -1,7 +1,7 @@
 """How far a model strayed: the proof that constants on a ball applied to the run."""
 
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -34,7 +34,7 @@ class FarthestModel(AbstractProbe):
 
 @final
 class _FarthestObserver(AbstractObserver):
-    def __init__(self, minimiser: np.ndarray) -> None:
+    def __init__(self, minimiser: Any) -> None:
         self._minimiser = minimiser
         self._farthest: np.ndarray | float = 0.0
 

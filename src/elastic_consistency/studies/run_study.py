@@ -41,13 +41,12 @@ def run_study(
     progress.say("replaying on real processes", 0.85)
     parity = _replays(study, compared, output, ranks) if ranks else ()
     results = tuple(result for result, _ in compared)
-    constants = study.oracle.constants()
     return StudyOutcome(
         name=study.name,
         data=study.data,
         target_loss=study.target_loss(),
-        infimum=constants.infimum,
-        start_loss=float(study.oracle.loss(study.oracle.start()[None])[0]),
+        infimum=study.infimum(),
+        start_loss=study.start_loss(),
         target=study.target,
         confidence=study.confidence,
         contenders=results,

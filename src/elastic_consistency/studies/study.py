@@ -145,8 +145,16 @@ class Study:
         known = self.oracle.constants().infimum is not None
         check(known, self, "oracle", "a problem whose minimum is known")
 
+    def infimum(self) -> float:
+        """f*, the smallest loss."""
+        infimum = self.oracle.constants().infimum
+        assert infimum is not None, "the constructor has refused such oracles"
+        return infimum
+
+    def start_loss(self) -> float:
+        """f(x_0)."""
+        return float(self.oracle.loss(self.oracle.start()[None])[0])
+
     def target_loss(self) -> float:
         """The loss to be reached."""
-        infimum = self.oracle.constants().infimum
-        start = float(self.oracle.loss(self.oracle.start()[None])[0])
-        return infimum + self.target * (start - infimum)
+        return self.infimum() + self.target * (self.start_loss() - self.infimum())
