@@ -43,13 +43,13 @@ def in_place_step(rule: AbstractRule, blank: Array) -> Step:
         blank: (R, d) first model of the replica.
     """
     if is_plain_descent(rule):
-        return _descent(rule.auxiliary_step_size)
+        return _descent(_scalar(rule.auxiliary_step_size, blank))
     if isinstance(rule, HeavyBall):
         return _heavy_ball(rule, np.zeros_like(blank))
     return _step_of_any_rule(rule, rule.replica_state(blank))
 
 
-def _descent(step_size: float) -> Step:
+def _descent(step_size: Array) -> Step:
     def step(x: Array, update: Array, out: Array) -> None:
         np.multiply(update, step_size, update)
         np.subtract(x, update, out)
@@ -58,7 +58,7 @@ def _descent(step_size: float) -> Step:
 
 
 def _heavy_ball(rule: HeavyBall, velocity: Array) -> Step:
-    step_size, momentum = rule.step_size, rule.momentum
+    step_size, momentum = _scalar(rule.step_size, velocity), _scalar(rule.momentum, velocity)
 
     def step(x: Array, update: Array, out: Array) -> None:
         np.multiply(velocity, momentum, velocity)
@@ -77,3 +77,8 @@ def _step_of_any_rule(rule: AbstractRule, state: Any) -> Step:
         np.copyto(out, moved)
 
     return step
+
+
+def _scalar(value: float, blank: Array) -> Array:
+    """A zero-dimensional array: NumPy would convert a float anew in every call."""
+    return np.asarray(value, blank.dtype)

@@ -1,13 +1,15 @@
 """A program at work on NumPy arrays that are written again and again."""
 
 from collections.abc import Iterator
+from itertools import islice
+from math import isfinite
 from typing import Any, cast, final
 
 import numpy as np
 
 from elastic_consistency.execution.gap_block import GapBlock
 from elastic_consistency.execution.in_place_gradients import in_place_gradient
-from elastic_consistency.execution.in_place_steps import in_place_step
+from elastic_consistency.execution.in_place_steps import in_place_step, is_plain_descent
 from elastic_consistency.execution.piece import Piece
 from elastic_consistency.execution.probes.watch import Moment, Watch
 from elastic_consistency.execution.program import Do, Program
@@ -16,6 +18,7 @@ from elastic_consistency.optimization.oracles import AbstractOracle
 from elastic_consistency.optimization.update_rules import AbstractRule
 
 Array = np.ndarray
+Instructions = Iterator[tuple[Any, ...]]
 
 
 @final
@@ -55,18 +58,17 @@ class ProgramRun:
         self._weights = moment_of[Moment.STARTED].weights if self._started else None
         self._started_point = start.copy() if self._started else start
         self._latest = np.zeros(len(program.final), np.int64)
-        self._columns: tuple[list[Any], ...] = ()
-        lean = self._added and not self._started and not program.eager
-        only = bool(((program.do == Do.APPLY) & (program.factor == 1)).all())
-        self._loop = self._apply_and_compare if lean and only else self._do_anything
+        self._step_size = np.asarray(rule.auxiliary_step_size, start.dtype)
+        alone = bool(((program.do == Do.APPLY) & (program.factor == 1)).all())
+        lean = alone and self._added and is_plain_descent(rule) and not program.eager
+        self._loop = self._descend_and_compare if lean else self._do_anything
 
     def run(self, first: int, last: int) -> Piece:
         """Do the instructions from `first` up to `last`, or up to the first infinity."""
         piece, here = Piece(), first
-        self._columns = self._listed(first, last)
+        instructions = self._listed(first, last)
         for pause in self._moments.pauses(first, last):
-            part = slice(here - first, pause.before - first)
-            self._loop(zip(*(column[part] for column in self._columns), strict=True))
+            self._loop(islice(instructions, pause.before - here))
             here = pause.before
             if pause.check and not self._is_finite(int(self._program.target[here - 1])):
                 piece.stopped = here - 1
@@ -87,29 +89,38 @@ class ProgramRun:
         return self._is_finite(int(self._latest[replica]))
 
     def _is_finite(self, slot: int) -> bool:
-        return bool(np.isfinite(np.sum(self._slots[slot])))
+        return isfinite(np.add.reduce(self._slots[slot], axis=None))
 
-    def _listed(self, first: int, last: int) -> tuple[list[Any], ...]:
+    def _listed(self, first: int, last: int) -> Instructions:
         p = self._program
         columns = (p.do, p.job, p.worker, p.replica, p.factor,
                    p.view, p.gradient, p.model, p.buffer, p.target)  # fmt: skip
-        return tuple(column[first:last].tolist() for column in columns)
+        return zip(*(column[first:last].tolist() for column in columns), strict=True)
 
     def _remember_models(self, first: int, last: int) -> None:
         steps = first + np.flatnonzero(self._program.do[first:last] >= Do.STEP)
         self._latest[self._program.replica[steps]] = self._program.target[steps]
 
-    def _apply_and_compare(self, instructions: Iterator[tuple[Any, ...]]) -> None:
-        """The common case: every instruction is APPLY with factor 1, and gaps are wanted."""
-        slots, steps, gradient, scratch = self._slots, self._step, self._gradient, self._scratch
-        compare = cast(GapBlock, self._added).compare
-        for _, job, worker, replica, _, view, _, model, _, target in instructions:
+    def _descend_and_compare(self, instructions: Instructions) -> None:
+        """The common case, without calls: plain descent, one job a step, gaps wanted."""
+        slots, gradient, scratch = self._slots, self._gradient, self._scratch
+        multiply, subtract, step_size = np.multiply, np.subtract, self._step_size
+        block = cast(GapBlock, self._added)
+        rows, size, k = block.rows, block.size, 0
+        for _, job, worker, _, _, view, _, model, _, target in instructions:
             viewed, x = slots[view], slots[model]
-            compare(x, viewed)
+            subtract(x, viewed, rows[k])
             gradient(viewed, job, worker, scratch)
-            steps[replica](x, scratch, slots[target])
+            multiply(scratch, step_size, scratch)
+            subtract(x, scratch, slots[target])
+            k += 1
+            if k == size:
+                block.reduce(k)
+                k = 0
+        if k:
+            block.reduce(k)
 
-    def _do_anything(self, instructions: Iterator[tuple[Any, ...]]) -> None:
+    def _do_anything(self, instructions: Instructions) -> None:
         slots, scratch = self._slots, self._scratch
         for do, job, worker, replica, factor, view, kept, model, buffer, target in instructions:
             if do == Do.STEP:

@@ -69,7 +69,8 @@ class TraceWriter:
         self._last = row
         self._peak = max(self._peak, float(np.sqrt(np.add.reduce(row * row) / row.size)))
         if self.count % self._stride == 0:
-            self._keep_one(time, position, row)
+            self._kept.append((time, position, row))
+            self._thin()
         self.count += 1
 
     def add_many(self, time: np.ndarray, position: np.ndarray, values: np.ndarray) -> None:
@@ -86,14 +87,17 @@ class TraceWriter:
         self.count += len(values)
 
     def _keep_some(self, time: np.ndarray, position: np.ndarray, values: np.ndarray) -> None:
-        k = -self.count % self._stride
-        while k < len(values):
-            self._keep_one(float(time[k]), int(position[k]), values[k].copy())
-            k += 1
-            k += -(self.count + k) % self._stride
+        first = -self.count % self._stride
+        while first < len(values):
+            room = 2 * self._keep - len(self._kept)
+            part = slice(first, first + room * self._stride, self._stride)
+            rows = list(values[part].copy())
+            self._kept += zip(time[part].tolist(), position[part].tolist(), rows, strict=True)
+            first += len(rows) * self._stride
+            self._thin()
+            first += -(self.count + first) % self._stride
 
-    def _keep_one(self, time: float, position: int, row: np.ndarray) -> None:
-        self._kept.append((time, position, row))
+    def _thin(self) -> None:
         if len(self._kept) == 2 * self._keep:
             self._kept = self._kept[::2]
             self._stride *= 2
