@@ -1,5 +1,6 @@
 """Synchronous rounds in which workers crash in the middle of their broadcast."""
 
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import final
 
@@ -7,7 +8,7 @@ import numpy as np
 import simpy
 
 from elastic_consistency._checks import check
-from elastic_consistency.schedule import ABSENT, Op
+from elastic_consistency.schedule import ABSENT, Op, Schedule
 from elastic_consistency.simulator.alarm import Alarm
 from elastic_consistency.simulator.collectives import AbstractCollective, Ring, collective_seconds
 from elastic_consistency.simulator.protocols.base import AbstractProtocol
@@ -83,25 +84,50 @@ class CrashFaults(AbstractProtocol):
         p, crash_of = schedule.metadata.n_workers, {c.worker: c for c in self.crashes}
         ops = (Op.READ, Op.GRADIENT, Op.ENCODE, Op.PUT, Op.ADD, Op.STEP, Op.DROP, Op.CRASH)
         require_only(schedule, ops, rule)
-        for worker in range(p):
-            crash = crash_of.get(worker)
-            own = jobs.round[jobs.worker == worker]
-            alive = crash is None or not len(own) or own.max() <= crash.round
-            refuse_unless(alive, rule, f"worker {worker} is dead after round {own[-1:]}")
-        add = np.flatnonzero((rows.op == Op.ADD) & (rows.job >= 0))
-        require_everywhere(rows.weight[add] == 1 / p, add, rule, "an update weighs 1/p")
-        for row in add:
-            job, replica = int(rows.job[row]), int(rows.replica[row])
-            crash = crash_of.get(int(jobs.worker[job]))
-            partial = crash is not None and crash.round == jobs.round[job]
-            received = partial and replica in crash.receivers
-            stands_in = self.substitute and replica == jobs.worker[job] and not partial
-            refuse_unless(received or stands_in, rule, "only partial updates come alone", row=row)
+        weigh = np.flatnonzero(((rows.op == Op.ADD) & (rows.job >= 0)) | (rows.op == Op.PUT))
+        require_everywhere(rows.weight[weigh] == 1 / p, weigh, rule, "an update weighs 1/p")
         steps = np.flatnonzero(rows.op == Op.STEP)
-        before = rows.replica[steps - 1] == rows.replica[steps]
+        before = (rows.op[steps - 1] == Op.ADD) & (rows.replica[steps - 1] == rows.replica[steps])
         require_everywhere(before, steps, rule, "a replica steps when it has added everything")
-        whole = np.flatnonzero((rows.op == Op.ADD) & (rows.message >= 0))
-        refuse_unless(len(whole) == len(steps), rule, "each step takes the survivors' message")
+        crashed = rows.worker[rows.op == Op.CRASH].tolist()
+        refuse_unless(len(set(crashed)) == len(crashed), rule, "nobody dies twice")
+        n_rounds = int(jobs.round[~np.isnan(jobs.share)].max(initial=-1)) + 1
+        taken = _contributions(schedule)
+        for round in range(n_rounds):
+            at = f"in round {round}"
+            alive = [w for w in range(p) if w not in crash_of or crash_of[w].round > round]
+            dying = [w for w, crash in crash_of.items() if crash.round == round]
+            for replica in alive:
+                wanted = dict.fromkeys(alive, 1)
+                for worker in dying:
+                    if replica in crash_of[worker].receivers:
+                        wanted[worker] = 1
+                    elif self.substitute:
+                        wanted[replica] += 1
+                given = taken.pop((round, replica), {})
+                refuse_unless(given == wanted, rule, f"replica {replica} gets its due {at}")
+        refuse_unless(not taken, rule, "the dead step no more")
+
+
+def _contributions(schedule: Schedule) -> dict[tuple[int, int], dict[int, int]]:
+    """How often each STEP takes each worker's update, by (round, replica)."""
+    rows, jobs = schedule.rows, schedule.jobs
+    carried, pending, taken = defaultdict(list), defaultdict(list), {}
+    for row in range(len(rows)):
+        op, job, replica = rows.op[row], int(rows.job[row]), int(rows.replica[row])
+        if op == Op.PUT:
+            carried[int(rows.message[row])].append(job)
+        elif op == Op.ADD:
+            pending[replica] += [job] if job >= 0 else carried[int(rows.message[row])]
+        elif op == Op.STEP:
+            used = pending.pop(replica, [])
+            rounds = {int(jobs.round[job]) for job in used}
+            refuse_unless(len(rounds) == 1, "crash faults", "a step takes one round", row=row)
+            key = (rounds.pop(), replica)
+            refuse_unless(key not in taken, "crash faults", "one step a round", row=row)
+            taken[key] = dict(Counter(int(jobs.worker[job]) for job in used))
+    refuse_unless(not pending, "crash faults", "nothing is added without a step")
+    return taken
 
 
 @final

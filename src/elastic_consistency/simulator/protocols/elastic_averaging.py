@@ -16,6 +16,7 @@ from elastic_consistency.simulator.protocols.restatement import (
     refuse_unless,
     require_everywhere,
     require_only,
+    require_steps_after_adds,
     rows_of_jobs,
 )
 from elastic_consistency.simulator.simulation import Simulation
@@ -71,6 +72,7 @@ class AsynchronousElasticAveraging(AbstractProtocol):
             at = found[:, column][found[:, column] >= 0]
             own = rows.replica[at] == jobs.worker[rows.job[at]] + 1
             require_everywhere(own, at, rule, "a worker reads and steps on its own replica")
+        require_steps_after_adds(schedule, rule)
         share = jobs.share[~np.isnan(jobs.share)]
         equal = share == 1 / len(schedule.metadata.hosts)
         refuse_unless(bool(equal.all()), rule, "a share is 1/(n + 1)")

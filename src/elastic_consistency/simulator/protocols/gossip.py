@@ -16,6 +16,7 @@ from elastic_consistency.simulator.protocols.restatement import (
     refuse_unless,
     require_everywhere,
     require_only,
+    require_steps_after_adds,
     rows_of_jobs,
 )
 from elastic_consistency.simulator.simulation import Simulation
@@ -67,8 +68,8 @@ class Gossip(AbstractProtocol):
         share = jobs.share[~np.isnan(jobs.share)]
         refuse_unless(bool((share == 1 / n).all()), rule, "a share is 1/n")
         add = np.flatnonzero(rows.op == Op.ADD)
-        alone = (rows.weight[add] == 1) & (np.append(rows.op, -1)[add + 1] == Op.STEP)
-        require_everywhere(alone, add, rule, "a step takes one whole update")
+        require_everywhere(rows.weight[add] == 1, add, rule, "a step takes one whole update")
+        require_steps_after_adds(schedule, rule)
         self._require_mixing(schedule, found, rule)
 
     def _require_mixing(self, schedule: Schedule, found: np.ndarray, rule: str) -> None:

@@ -16,6 +16,7 @@ from elastic_consistency.simulator.protocols.restatement import (
     refuse_unless,
     require_everywhere,
     require_only,
+    require_steps_after_adds,
     rows_of_jobs,
 )
 from elastic_consistency.simulator.simulation import Simulation
@@ -68,8 +69,8 @@ class LocalSgd(AbstractProtocol):
         put = np.flatnonzero(rows.op == Op.PUT)
         require_everywhere(rows.weight[put] == 1 / p, put, rule, "each replica weighs 1/p")
         add = np.flatnonzero(rows.op == Op.ADD)
-        alone = (rows.weight[add] == 1) & (np.append(rows.op, -1)[add + 1] == Op.STEP)
-        require_everywhere(alone, add, rule, "a step takes one whole update")
+        require_everywhere(rows.weight[add] == 1, add, rule, "a step takes one whole update")
+        require_steps_after_adds(schedule, rule)
 
 
 @final

@@ -14,6 +14,7 @@ from elastic_consistency.simulator.protocols.restatement import (
     refuse_unless,
     require_everywhere,
     require_only,
+    require_steps_after_adds,
     rows_of_jobs,
 )
 from elastic_consistency.simulator.simulation import Simulation
@@ -66,6 +67,7 @@ class LocalStepsServer(AbstractProtocol):
             at = found[:, column][found[:, column] >= 0]
             own = rows.replica[at] == jobs.worker[rows.job[at]] + 1
             require_everywhere(own, at, rule, "a step is taken on the worker's own copy")
+        require_steps_after_adds(schedule, rule)
         commits = np.flatnonzero((rows.op == Op.ADD) & (rows.message >= 0))
         require_everywhere(rows.replica[commits] == 0, commits, rule, "a commit goes to the server")
         put = np.flatnonzero((rows.op == Op.PUT) & (rows.job >= 0))
@@ -77,6 +79,9 @@ class LocalStepsServer(AbstractProtocol):
         require_everywhere(rows.replica[pulls] == 0, pulls, rule, "a pull copies the server")
         mixes = np.flatnonzero(rows.op == Op.MIX)
         require_everywhere(rows.keep[mixes] == 0, mixes, rule, "a pull replaces the copy")
+        pulled = schedule.rows.message[pulls][~schedule.messages.in_flight[rows.message[pulls]]]
+        once = np.array_equal(np.sort(rows.message[mixes]), np.sort(pulled))
+        refuse_unless(once, rule, "a pull reaches one copy, once")
 
 
 @final

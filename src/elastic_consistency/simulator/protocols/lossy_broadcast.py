@@ -80,6 +80,13 @@ class LossyBroadcast(AbstractProtocol):
         refuse_unless(bool(exact.all()), rule, "a share is the part that got the update, over p")
         own = np.isin(np.arange(len(jobs)) * p + jobs.worker, pairs)
         refuse_unless(bool(own[ended].all()), rule, "nobody loses its own update")
+        steps = np.flatnonzero(rows.op == Op.STEP)
+        turn = rows.replica[steps] == np.arange(len(steps)) % p
+        require_everywhere(turn, steps, rule, "in a round every replica steps once, in order")
+        # The ADDs of a replica lie between the last replica's STEP and its own.
+        place = np.searchsorted(steps, add)
+        fits = (place % p == rows.replica[add]) & (place // p == rows.job[add] // p)
+        require_everywhere(fits, add, rule, "a replica steps when it has added what arrived")
         round_of = rows.job[add] // p
         refuse_unless(bool((np.diff(round_of) >= 0).all()), rule, "rounds do not overlap")
         mixes = np.flatnonzero(rows.op == Op.MIX)

@@ -16,6 +16,7 @@ from elastic_consistency.simulator.protocols.restatement import (
     refuse_unless,
     require_everywhere,
     require_only,
+    require_steps_after_adds,
 )
 from elastic_consistency.simulator.simulation import Simulation
 from elastic_consistency.simulator.stall import Wait
@@ -63,9 +64,8 @@ class MessagePassing(AbstractProtocol):
         own = (rows.replica[read] == rows.worker[read]) & (rows.job[read] == np.arange(len(read)))
         require_everywhere(own, read, rule, "a worker reads its own replica, one job after another")
         add = np.flatnonzero(rows.op == Op.ADD)
-        following = np.append(rows.op, -1)
-        alone = (following[add + 1] == Op.STEP) & (rows.weight[add] == 1 / p)
-        require_everywhere(alone, add, rule, "each update is applied at once, with weight 1/p")
+        require_everywhere(rows.weight[add] == 1 / p, add, rule, "an update weighs 1/p")
+        require_steps_after_adds(schedule, rule)
         drop = np.flatnonzero(rows.op == Op.DROP)
         uses = np.bincount(rows.job[add], minlength=len(jobs))
         complete = uses[rows.job[drop]] == p

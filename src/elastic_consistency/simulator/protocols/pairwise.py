@@ -16,6 +16,7 @@ from elastic_consistency.simulator.protocols.restatement import (
     refuse_unless,
     require_everywhere,
     require_only,
+    require_steps_after_adds,
     rows_of_jobs,
 )
 from elastic_consistency.simulator.simulation import Simulation
@@ -91,6 +92,7 @@ class PairwiseAveraging(AbstractProtocol):
         mixes = np.flatnonzero(rows.op == Op.MIX)
         halves = (rows.keep[mixes] == 0.5) & (rows.weight[mixes] == 0.5)
         require_everywhere(halves, mixes, rule, "half and half")
+        require_steps_after_adds(schedule, rule)
         add = np.flatnonzero(rows.op == Op.ADD)
         asked = np.isin(add - 6, first)
         sides = _sides(self.graph) if self.bipartite else None

@@ -72,6 +72,16 @@ def rows_of_jobs(schedule: Schedule, life: tuple[Op, ...], rule: str) -> np.ndar
     return found
 
 
+def require_steps_after_adds(schedule: Schedule, rule: str) -> None:
+    """Every ADD is followed at once by the STEP of the same replica, and nothing else steps."""
+    rows = schedule.rows
+    add = np.flatnonzero(rows.op == Op.ADD)
+    step = np.append(rows.op, -1)[add + 1] == Op.STEP
+    same = np.append(rows.replica, -1)[add + 1] == rows.replica[add]
+    require_everywhere(step & same, add, rule, "STEP of the same replica follows ADD at once")
+    refuse_unless(int((rows.op == Op.STEP).sum()) == len(add), rule, "#STEP = #ADD")
+
+
 def previous_of_worker(schedule: Schedule) -> np.ndarray:
     """(J,) int64: the job that the same worker had before, -1 for its first."""
     worker = schedule.jobs.worker

@@ -16,6 +16,7 @@ from elastic_consistency.simulator.protocols.restatement import (
     refuse_unless,
     require_everywhere,
     require_only,
+    require_steps_after_adds,
     rows_of_jobs,
 )
 from elastic_consistency.simulator.simulation import Simulation
@@ -55,6 +56,7 @@ class ElasticAveraging(AbstractProtocol):
         n, a = schedule.metadata.n_workers, self.elasticity
         require_only(schedule, (*APPLIED_ALONE, Op.STEP, Op.PUT, Op.MIX), rule)
         found = rows_of_jobs(schedule, APPLIED_ALONE, rule)
+        require_steps_after_adds(schedule, rule)
         share = jobs.share[~np.isnan(jobs.share)]
         refuse_unless(bool((share == 1 / (n + 1)).all()), rule, "a share is 1/(n + 1)")
         own = rows.replica[found[:, 0]] == jobs.worker + 1
