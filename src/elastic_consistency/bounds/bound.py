@@ -189,6 +189,11 @@ class Bound:
             )
 
 
+def evaluate(bound: Bound, values: Mapping[str, float]) -> float:
+    """Return the bound at `values`; see `Bound.evaluate`."""
+    return bound.evaluate(values)
+
+
 def admits(bound: Bound, values: Mapping[str, float]) -> bool:
     """Return whether plain numbers for all symbols satisfy signs and assumptions.
 

@@ -6,6 +6,7 @@ from typing import final
 
 import sympy as sp
 
+from elastic_consistency.bounds import lemmas
 from elastic_consistency.bounds.bound import Bound, Side, Source, Status
 from elastic_consistency.bounds.bounded_staleness_nonconvex import bounded_staleness_nonconvex
 from elastic_consistency.bounds.claims import Claim, DerivationError
@@ -15,7 +16,7 @@ from elastic_consistency.bounds.region import Region
 from elastic_consistency.bounds.requirements import Requirement
 from elastic_consistency.bounds.substitution import Substitution
 from elastic_consistency.bounds.symbols import B, Delta, L, R, T, alpha, epsilon, m, sigma
-from elastic_consistency.bounds.vectors import nonnegative_atom
+from elastic_consistency.bounds.vectors import nonnegative_atom, vector
 from elastic_consistency.execution.quantities import Quantity, Sequence
 
 STEPS = nonnegative_atom("steps until the target is reached")
@@ -31,11 +32,13 @@ class EnoughSteps:
         name: What the step shows.
         at_values: The theorem at these values, among them one for T.
         target: What its bound must not exceed.
+        reason: Further premises, which explain the values.
     """
 
     name: str
     at_values: Substitution
     target: sp.Expr
+    reason: tuple[Claim, ...] = ()
 
     @property
     def equality(self) -> bool:
@@ -55,7 +58,7 @@ class EnoughSteps:
     @property
     def premises(self) -> tuple[Claim, ...]:
         """What the theorem uses."""
-        return self.at_values.premises
+        return (*self.at_values.premises, *self.reason)
 
     def check(self, region: Region) -> None:
         """Check the theorem at the values, and that its bound is at most the target."""
@@ -66,12 +69,14 @@ class EnoughSteps:
             )
 
 
-def enough_steps(theorem: Bound, values: Mapping[sp.Symbol, sp.Expr]) -> Derivation:
+def enough_steps(
+    theorem: Bound, values: Mapping[sp.Symbol, sp.Expr], *, reason: tuple[Claim, ...] = ()
+) -> Derivation:
     """Return the proof that `theorem` at `values` reaches E|grad f|^2 <= epsilon."""
     derivation = theorem.derivation
     assert derivation is not None
     at_values = Substitution(theorem.name, derivation, theorem.expression, theorem.region, values)
-    return Derivation(STEPS, (EnoughSteps("steps", at_values, epsilon),))
+    return Derivation(STEPS, (EnoughSteps("steps", at_values, epsilon, reason),))
 
 
 def _steps(*, inverse_step: sp.Expr, factor: sp.Expr | int) -> sp.Expr:
@@ -106,6 +111,7 @@ rennala_steps = Bound(
             sigma: sigma / sp.sqrt(m),
             T: _RENNALA_STEPS,
         },
+        reason=(lemmas.batch_variance(vector("noise")),),
     ),
     note="Step 1/(2 L); a mean of m gradients at one point has variance sigma^2/m <= epsilon.",
 )

@@ -17,7 +17,7 @@ total_staleness = Bound(
     sequence=Sequence.NONE,
     side=Side.EQUAL,
     expression=(n - 1) * T - n * (n - 1) / 2,
-    assumptions=(sp.Ge(n, 1, evaluate=False), sp.Ge(T, n, evaluate=False)),
+    assumptions=(sp.Ge(n, 1, evaluate=False), sp.Ge(T, n - 1, evaluate=False)),
     requirements=_SERVER,
     source=Source(_PAGE, Status.ARGUED),
     tight=True,

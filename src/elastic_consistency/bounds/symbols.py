@@ -134,7 +134,7 @@ _TABLE = (
     SymbolInfo(R0, LENGTH, "initial distance to the minimiser", sp.Integer(1)),
     SymbolInfo(epsilon, SLOPE.power(sp.Integer(2)), "target of E|grad f|^2", sp.Rational(1, 10)),
     SymbolInfo(epsilon_x, LENGTH.power(sp.Integer(2)), "target of |x - x*|^2", sp.Rational(1, 2)),
-    SymbolInfo(C, NUMBER, "gap constant in units of M", sp.Rational(1, 2)),
+    SymbolInfo(C, NUMBER, "gap constant in units of M", sp.Rational(1, 20)),
     SymbolInfo(T, NUMBER, "number of steps", sp.Integer(10000)),
     SymbolInfo(K, NUMBER, "number of coordinates that are kept", sp.Integer(100)),
     SymbolInfo(n, NUMBER, "number of workers", sp.Integer(8)),

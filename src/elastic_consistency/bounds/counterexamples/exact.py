@@ -26,7 +26,7 @@ def staleness_sums() -> list[System]:
     """Return servers with n workers in turn."""
     found = [
         System(f"{n} workers in turn, {jobs} jobs", {"n": n, "T": jobs}, _sum_of_staleness(n, jobs))
-        for n, jobs in (*itertools.product((1, 2, 5), (5, 12, 40)), (20, 19))
+        for n, jobs in (*itertools.product((1, 2, 5), (5, 12, 40)), (20, 18), (20, 19))
     ]
     values = {"n": 5, "T": 40}
     cases = (

@@ -34,6 +34,7 @@ from elastic_consistency.bounds.lemmas.losses import (
     strong_convexity,
 )
 from elastic_consistency.bounds.lemmas.noise import (
+    batch_variance,
     mean_variance,
     noise_of_several,
     orthogonal_noise,
@@ -104,6 +105,7 @@ __all__ = [
     "applied_gap",
     "average",
     "averaged",
+    "batch_variance",
     "bounded_gradient",
     "bounded_staleness",
     "capped_weight",

@@ -33,6 +33,12 @@ mean_variance = Lemma(
     lambda noise: (squared_norm(noise), s.sigma**2 / s.p),
     requires=frozenset({Requirement.VARIANCE, Requirement.UNBIASED, Requirement.OBLIVIOUS}),
 )
+batch_variance = Lemma(
+    "batch_variance",
+    "E|mean of the noise of m jobs at one point|^2 <= sigma^2 / m",
+    lambda noise: (squared_norm(noise), s.sigma**2 / s.m),
+    requires=frozenset({Requirement.VARIANCE, Requirement.UNBIASED, Requirement.OBLIVIOUS}),
+)
 noise_of_several = Lemma(
     "noise_of_several",
     "E|sum of the noise of m jobs|^2 <= m sigma^2",
@@ -77,6 +83,7 @@ STATED = (
     orthogonal_noise,
     variance,
     mean_variance,
+    batch_variance,
     noise_of_several,
     second_moment,
     squared_second_moment,
