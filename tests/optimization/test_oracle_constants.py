@@ -61,6 +61,53 @@ def test_no_sampled_point_violates_variance_or_second_moment(case, radius):
             assert moment <= constants.second_moment * slack + 1e-12
 
 
+def _climb(case, radius, height, n_rounds=40):
+    """Largest `height` that twenty walkers find in the ball, each keeping what is higher."""
+    rng = np.random.default_rng(6)
+    points = case.ball(20, radius)
+    centre = case.oracle.minimiser()
+    centre = case.oracle.start() if centre is None else centre
+    best = height(points)
+    for number in range(n_rounds):
+        moved = points + radius * 0.9**number * rng.normal(size=points.shape)
+        offset = moved - centre
+        length = np.maximum(np.linalg.norm(offset, axis=1, keepdims=True) / radius, 1)
+        moved = centre + offset / length
+        heights = height(moved)
+        points = np.where((heights > best)[:, None], moved, points)
+        best = np.maximum(best, heights)
+    return best.max()
+
+
+@with_constants
+@pytest.mark.parametrize("radius", [0.5, 3.0])
+def test_no_climber_exceeds_the_constants(case, radius):
+    oracle, constants = case.oracle, case.oracle.constants(radius)
+    direction = np.random.default_rng(7).normal(size=oracle.dimension)
+    direction /= np.linalg.norm(direction)
+
+    def steepness(points):
+        return np.max(
+            [
+                np.linalg.norm(oracle.worker_mean_gradient(points, worker), axis=1)
+                for worker in range(case.n_workers)
+            ],
+            axis=0,
+        )
+
+    def curvature(points):
+        change = oracle.mean_gradient(points + 1e-5 * direction) - oracle.mean_gradient(points)
+        return np.linalg.norm(change, axis=1) / 1e-5
+
+    def difference(points):
+        return measured_heterogeneity(oracle, points, case.n_workers)
+
+    moment = constants.second_moment + 1e-12
+    assert _climb(case, radius, steepness) ** 2 <= moment
+    assert _climb(case, radius, curvature) <= constants.smoothness * (1 + 1e-6) + 1e-9
+    assert _climb(case, radius, difference) <= constants.heterogeneity * (1 + 1e-9) + 1e-20
+
+
 @with_constants
 @pytest.mark.parametrize("radius", [0.0, 0.5, 3.0])
 def test_no_sampled_point_violates_heterogeneity(case, radius):

@@ -115,6 +115,25 @@ def test_additive_rules_step_once_or_twice_alike(rule):
     assert np.allclose(twice, once, rtol=1e-12, atol=1e-12) == rule.additive
 
 
+@pytest.mark.parametrize("rule", RULES[:-2] + RULES[-1:], ids=lambda rule: repr(rule)[:40])
+def test_blocks_of_a_model_step_as_the_whole_does(rule):
+    """Every rule works coordinate by coordinate, only the clip by norm needs the whole."""
+    rng = np.random.default_rng(3)
+    x, gradients, latest = rng.normal(size=(1, 6)), rng.normal(size=(4, 1, 6)), np.ones((1, 6))
+
+    def run(part):
+        model, pull = x[:, part], latest[:, part]
+        of_worker, of_replica = rule.worker_state(model), rule.replica_state(model)
+        for gradient in gradients[:, :, part]:
+            update, of_worker = rule.encode(of_worker, gradient, model, pull)
+            model, of_replica = rule.step(model, update, of_replica)
+        return model
+
+    apart = np.concatenate([run(slice(0, 2)), run(slice(2, 6))], axis=1)
+
+    assert (apart == run(slice(0, 6))).all()
+
+
 @rule_of_each_kind
 def test_a_rule_is_a_value(rule):
     assert replace(rule) == rule

@@ -16,8 +16,8 @@ class Constants:
         smoothness: L, Lipschitz constant of the gradient.
         strong_convexity: c, lower bound of the curvature; 0 for a loss that is only convex,
             negative for one that is not, minus infinity where nothing is known.
-        variance: sigma^2, largest E||G - grad f||^2 on the ball.
-        second_moment: M^2, largest E||G||^2 on the ball.
+        variance: sigma^2, largest E||G - grad f_i||^2 on the ball, over all workers i.
+        second_moment: M^2, largest E||G||^2 on the ball, over all workers.
         infimum: f*, None where it is unknown.
         radius: Radius of the ball; infinity where the constants hold everywhere.
         estimated: Names of the fields that are estimates, not proofs.

@@ -37,7 +37,9 @@ def newton_minimiser(
         norm = float(np.linalg.norm(slope))
         if norm <= tolerance:
             return point
-        direction = _conjugate_gradients(lambda v, at=point: hessian_product(at, v), -slope)
+        direction = _conjugate_gradients(
+            lambda v, at=point: hessian_product(at, v), -slope, min(0.1, norm)
+        )
         point, slope = _halve_until_smaller(gradient, point, direction, norm)
     raise ArithmeticError(
         f"Newton's method reached a gradient of norm {norm:.2e} only, tolerance {tolerance:.2e}."
@@ -57,11 +59,14 @@ def _halve_until_smaller(
     raise ArithmeticError(f"Newton's method stalls at a gradient of norm {norm:.2e}.")
 
 
-def _conjugate_gradients(product: Map, right: np.ndarray) -> np.ndarray:
-    """Solution of a positive definite system to a relative residual of 1e-8."""
+def _conjugate_gradients(product: Map, right: np.ndarray, accuracy: float) -> np.ndarray:
+    """Solution of a positive definite system to a relative residual of `accuracy`.
+
+    An accuracy of the order of the gradient itself keeps Newton's convergence quadratic.
+    """
     solution, residual = np.zeros_like(right), right
     direction, energy = right, float(right @ right)
-    target = 1e-16 * energy
+    target = max(accuracy, 1e-9) ** 2 * energy
     for _ in range(4 * right.size):
         if energy <= target:
             break
