@@ -16,13 +16,19 @@ _LEVEL = 1e-12
 def view_difference(schedule: Schedule, sequence: Sequence) -> np.ndarray:
     """(J, blocks, J) coefficients of x_k - v_k; x is the auxiliary iterate of job k.
 
-    MEAN is meant for synchronous mixing, where the mean of the replicas at a round is the
-    aggregate of the earlier rounds.
+    They are 0 for a discarded job: nothing was ever done with the gradient at its view. MEAN is
+    meant for synchronous mixing, where the mean of the replicas at a round is the aggregate of
+    the earlier rounds.
 
     Args:
         schedule: A schedule whose jobs are all dropped at its end.
         sequence: STARTED, APPLIED, AGGREGATE or MEAN.
     """
+    used = (schedule.jobs.share != 0)[:, None, None]
+    return np.where(used, _difference(schedule, sequence), 0.0)
+
+
+def _difference(schedule: Schedule, sequence: Sequence) -> np.ndarray:
     influence = schedule.influence()
     if sequence is Sequence.STARTED:
         return influence.started_difference()

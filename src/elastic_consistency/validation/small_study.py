@@ -75,6 +75,7 @@ class SmallStudy:
             "tau_max": float(self.schedule.staleness().steps.max(initial=0)),
             # The last point of the started sequence is x_T, after all jobs but the last.
             "T": float(len(self.schedule.jobs) - 1),
+            "R": float(self.schedule.staleness().steps.max(initial=1)),
             "alpha": self.rule.auxiliary_step_size,
             "sigma": math.sqrt(constants.variance),
             "M": math.sqrt(constants.second_moment),
@@ -132,9 +133,12 @@ class SmallStudy:
         quantity, sequence = bound.quantity, bound.sequence
         if quantity is Quantity.GAP:
             value = self._gap(bound)
+        elif (self.schedule.jobs.share == 0).any():
+            raise ValueError("SmallStudy.schedule must not discard jobs: they take no step.")
         elif quantity is Quantity.MEAN_SQUARED_GRADIENT:
             n_steps = max(1, len(self.schedule.jobs) - 1)
-            value = float(self.measurement["squared_gradient_started"].values[:n_steps].mean())
+            trace = f"squared_gradient_{_TRACE_OF[sequence]}"
+            value = float(self.measurement[trace].values[:n_steps].mean())
         elif quantity is Quantity.SQUARED_DISTANCE:
             value = float(self.measurement["squared_distance_started"].last[0])
         else:

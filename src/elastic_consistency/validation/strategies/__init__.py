@@ -26,6 +26,7 @@ time  worker 0  worker 1  worker 2  server
 from elastic_consistency.validation.strategies.clusters import clusters as clusters
 from elastic_consistency.validation.strategies.clusters import links as links
 from elastic_consistency.validation.strategies.clusters import protocols as protocols
+from elastic_consistency.validation.strategies.clusters import servers as servers
 from elastic_consistency.validation.strategies.clusters import workers as workers
 from elastic_consistency.validation.strategies.delay_laws import compute_laws as compute_laws
 from elastic_consistency.validation.strategies.delay_laws import delay_laws as delay_laws

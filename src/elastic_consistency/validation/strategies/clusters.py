@@ -7,6 +7,15 @@ from elastic_consistency.simulator.protocols import (
     AbstractProtocol,
     AllReduce,
     AsynchronousServer,
+    BackupWorkers,
+    BoundedStaleness,
+    IncrementalAggregate,
+    LocalSgd,
+    LocalStepsServer,
+    MessagePassing,
+    QueuedServer,
+    Rennala,
+    Ringmaster,
 )
 from elastic_consistency.validation.strategies.delay_laws import (
     compute_laws,
@@ -33,7 +42,28 @@ def clusters(*, max_workers: int = 5) -> st.SearchStrategy[Cluster]:
     return st.builds(Cluster, members, links())
 
 
+def servers() -> st.SearchStrategy[AbstractProtocol]:
+    """Protocols with one model at a server, to which each update goes with weight at most 1."""
+    few = st.integers(1, 4)
+    return st.one_of(
+        st.just(AsynchronousServer()),
+        st.builds(QueuedServer, delay_laws(zero=True)),
+        st.builds(BoundedStaleness, st.integers(0, 3).map(float)),
+        st.builds(Ringmaster, few, st.booleans()),
+        st.builds(Rennala, few),
+        st.builds(BackupWorkers, st.just(1), st.booleans()),
+    )
+
+
 def protocols() -> st.SearchStrategy[AbstractProtocol]:
     """Every protocol that runs on any cluster."""
     collectives = st.sampled_from((Flat(), Ring(), Tree()))
-    return st.just(AsynchronousServer()) | st.builds(AllReduce, collectives)
+    few = st.integers(1, 3)
+    return st.one_of(
+        servers(),
+        st.builds(AllReduce, collectives),
+        st.builds(LocalSgd, few, collectives),
+        st.builds(LocalStepsServer, few, st.booleans()),
+        st.builds(MessagePassing, st.integers(0, 3)),
+        st.just(IncrementalAggregate()),
+    )

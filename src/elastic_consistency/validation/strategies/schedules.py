@@ -41,7 +41,9 @@ def simulated_schedules(
     """Drained schedules of a protocol on a cluster."""
     machines = draw(clusters() if cluster is None else cluster)
     method = draw(protocols() if protocol is None else protocol)
-    jobs = draw(st.integers(machines.n_workers, max(max_jobs, machines.n_workers)))
+    # A round of local SGD needs up to three jobs of each worker.
+    least = 3 * machines.n_workers
+    jobs = draw(st.integers(least, max(max_jobs, least)))
     return simulate(method, machines, until=Until(jobs=jobs), seed=draw(st.integers(0, 3)))
 
 
