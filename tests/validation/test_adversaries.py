@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elastic_consistency.execution import execute
-from elastic_consistency.execution.probes import AppliedSequence, StartedSequence
+from elastic_consistency.execution.probes import AggregateSequence, AppliedSequence, StartedSequence
 from elastic_consistency.execution.quantities import Sequence
 from elastic_consistency.optimization.oracles import Linear
 from elastic_consistency.optimization.update_rules import SGD
@@ -33,6 +33,7 @@ from elastic_consistency.validation.gaps import (
     rms_gap,
     view_difference,
 )
+from elastic_consistency.validation.strategies import late_message_schedules
 
 ORDERS = st.integers(1, 5).flatmap(
     lambda n: st.tuples(st.just(n), st.lists(st.integers(0, n - 1), max_size=25))
@@ -110,6 +111,17 @@ def test_coefficients_foretell_what_the_executor_measures(case):
     for sequence in (Sequence.STARTED, Sequence.APPLIED):
         foretold = aligned_gap(view_difference(schedule, sequence))
         assert measured[f"gap_{sequence.value}"].peak == pytest.approx(foretold, abs=1e-12)
+
+
+@given(late_message_schedules())
+def test_coefficients_foretell_what_late_messages_do_to_the_views(schedule):
+    """Contributions of weight 1/p, and several of them in one step."""
+    measured = execute(
+        schedule, Linear(np.array([1.0])), SGD(0.125), seeds=(0,), probes=(AggregateSequence(),)
+    )
+
+    foretold = aligned_gap(view_difference(schedule, Sequence.AGGREGATE))
+    assert measured["gap_aggregate"].peak == pytest.approx(foretold, abs=1e-12)
 
 
 def test_late_messages_reach_the_two_constants_of_message_passing():
