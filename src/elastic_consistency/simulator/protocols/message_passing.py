@@ -8,7 +8,7 @@ import numpy as np
 import simpy
 
 from elastic_consistency._checks import check
-from elastic_consistency.schedule import Op
+from elastic_consistency.schedule import Op, Schedule
 from elastic_consistency.simulator.alarm import Alarm
 from elastic_consistency.simulator.faults import Attempts
 from elastic_consistency.simulator.protocols.base import AbstractProtocol
@@ -28,7 +28,9 @@ class MessagePassing(AbstractProtocol):
     """Each worker has a replica and applies every update, its own at once, with weight 1/p.
 
     A worker begins round r when all updates of round r - 1 - lag and before have arrived; later
-    ones may be missing. A lost message is sent again after a timeout, as often as it takes, so
+    ones may be missing. What comes from rounds that it has not yet begun is held back: else its
+    view would run ahead of the aggregate, and the gap would exceed (p - 1) lag M / p. A lost
+    message is sent again after a timeout, as often as it takes, so
     that loss is latency.
 
     Attributes:
@@ -77,32 +79,37 @@ class MessagePassing(AbstractProtocol):
         pairs = rows.job[add] * p + rows.replica[add]
         refuse_unless(len(np.unique(pairs)) == len(pairs), rule, "nobody applies one twice")
         due = jobs.round[rows.job[read]] - 1 - self.lag
-        arrived = _complete_rounds(schedule, p)[read]
-        require_everywhere(arrived >= due, read, rule, f"nothing is later than {self.lag} rounds")
+        begun, complete = _progress(schedule, p)
+        in_time = complete[read] >= due
+        require_everywhere(in_time, read, rule, f"nothing is later than {self.lag} rounds")
+        early = jobs.round[rows.job[add]] > begun[add]
+        require_everywhere(~early, add, rule, "nothing is applied before its round has begun")
 
 
-def _complete_rounds(schedule, p: int) -> np.ndarray:
-    """For each row, the last round that the row's worker has completely; -1 for none."""
+def _progress(schedule: Schedule, p: int) -> tuple[np.ndarray, np.ndarray]:
+    """For each row, the rounds that its worker has begun and has completely; -1 for none."""
     rows, jobs = schedule.rows, schedule.jobs
     counts = [defaultdict(int) for _ in range(p)]
-    complete = np.full(p, -1)
-    found = np.full(len(rows), -1)
+    begun, complete = np.full(p, -1), np.full(p, -1)
+    found = np.full((2, len(rows)), -1)
     for row in range(len(rows)):
-        if rows.op[row] == Op.ADD:
-            node = rows.replica[row]
+        node = rows.worker[row]
+        if rows.op[row] == Op.READ:
+            begun[node] = jobs.round[rows.job[row]]
+        elif rows.op[row] == Op.ADD:
             counts[node][jobs.round[rows.job[row]]] += 1
             while counts[node][complete[node] + 1] == p:
                 complete[node] += 1
-        found[row] = complete[rows.worker[row]]
-    return found
+        found[:, row] = begun[node], complete[node]
+    return found[0], found[1]
 
 
 @final
 class _Peers:
     """The workers of one run."""
 
-    __slots__ = ("_alarms", "_arrived", "_attempts", "_jobs", "_left", "_protocol", "_round",
-                 "_rounds", "_seconds", "_simulation", "_waiting")  # fmt: skip
+    __slots__ = ("_alarms", "_arrived", "_attempts", "_held", "_jobs", "_left", "_protocol",
+                 "_round", "_rounds", "_seconds", "_simulation", "_waiting")  # fmt: skip
 
     def __init__(self, simulation: Simulation, protocol: MessagePassing) -> None:
         self._simulation, self._protocol = simulation, protocol
@@ -115,6 +122,7 @@ class _Peers:
         self._round = [-1 for _ in workers]
         self._waiting = [False for _ in workers]
         self._arrived = [defaultdict(int) for _ in workers]  # updates of each round
+        self._held = [defaultdict(list) for _ in workers]  # updates of rounds not yet begun
         self._left: dict[int, int] = {}  # workers that have not yet applied a job
         self._rounds = 0
 
@@ -144,6 +152,8 @@ class _Peers:
         record.gradient(job)
         record.begin(job, now)
         self._alarms[worker].set(self._seconds[worker](now))
+        for early in self._held[worker].pop(self._round[worker], ()):
+            self._apply(worker, early, self._round[worker])
 
     def _finished_by(self, worker: int):
         def finished(event: simpy.Event) -> None:
@@ -166,6 +176,9 @@ class _Peers:
         seconds = simulation.network.seconds(sender, receiver, n_bytes)
 
         def arrive(event: simpy.Event) -> None:
+            if round > self._round[receiver]:
+                self._held[receiver][round].append(job)
+                return
             self._apply(receiver, job, round)
             if self._waiting[receiver]:
                 self._next_round(receiver)

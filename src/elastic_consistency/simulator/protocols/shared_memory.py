@@ -29,7 +29,8 @@ class SharedMemory(AbstractBlockProtocol):
     """Workers read the model block by block, compute, and add their update block by block.
 
     Nothing is locked but the single block: a view mixes versions, and an update is visible in
-    part. Slow reads and writes widen the window in which others interfere.
+    part. A slow worker is slow in reading and writing too (its `slowdown` applies to them), and
+    slow reads and writes widen the window in which others interfere.
 
     Attributes:
         sizes: Parameters in each block, at least two blocks.
@@ -90,8 +91,11 @@ class _Hogwild:
         self._simulation, self._worker = simulation, worker
         self._blocks = len(protocol.sizes)
         seed = simulation.metadata.seed
+        slowdown = simulation.cluster.workers[worker].slowdown
         self._write_seconds, self._read_seconds = (
-            independent_draws(law, seed, Cause.LINK, worker, lane=lane, lanes=LINK_LANES)
+            independent_draws(
+                law, seed, Cause.LINK, worker, lane=lane, lanes=LINK_LANES, scale=slowdown
+            )
             for lane, law in enumerate((protocol.write, protocol.read))
         )
         self._seconds = simulation.computation(worker)
