@@ -1,15 +1,19 @@
 """The invariants of a schedule, each with a name; O(rows), by columns instead of row by row."""
 
 from dataclasses import fields
+from functools import cache
 
 import numpy as np
 
-from elastic_consistency.schedule.errors import ScheduleError, nowhere, refuse
+from elastic_consistency.schedule.errors import ScheduleError, nowhere, refuse, rows_of
 from elastic_consistency.schedule.job_checks import check_jobs
 from elastic_consistency.schedule.message_checks import check_messages
 from elastic_consistency.schedule.ops import ABSENT, OPERANDS, Op
 from elastic_consistency.schedule.replica_checks import check_replicas
 from elastic_consistency.schedule.table import FORMAT_VERSION, Schedule
+
+_EMPTY = {"weight": 0.0, "keep": -1.0}
+_NAMES = ("worker", "job", "message", "replica", "block", "weight", "keep")
 
 
 def check_schedule(schedule: Schedule) -> None:
@@ -57,9 +61,9 @@ def check_ranges(schedule: Schedule) -> None:
     }
     for column, limit in limits.items():
         values = getattr(table, column)
-        refuse(
-            "range", (values < -1) | (values >= limit), every, f"{column} must be -1 to {limit - 1}"
-        )
+        if len(values) and not (values.min() >= -1 and values.max() < limit):
+            wrong = (values < -1) | (values >= limit)
+            refuse("range", wrong, every, f"{column} must be -1 to {limit - 1}")
     strangers = (jobs.worker < 0) | (jobs.worker >= meta.n_workers)
     refuse("range", strangers, nowhere(len(jobs)), "every job needs a worker")
     wrong = (jobs.block < -1) | (jobs.block >= meta.n_blocks)
@@ -69,6 +73,8 @@ def check_ranges(schedule: Schedule) -> None:
 def check_time(schedule: Schedule) -> None:
     """Times are finite, start at or after 0 and never decrease."""
     time = schedule.rows.time
+    if not len(time) or ((time[1:] >= time[:-1]).all() and 0 <= time[0] and time[-1] < np.inf):
+        return  # one look is enough: a NaN compares as false
     every = np.arange(len(time))
     refuse("time", ~np.isfinite(time), every, "time must be finite")
     refuse("time", time < 0, every, "time must be >= 0")
@@ -79,39 +85,60 @@ def check_time(schedule: Schedule) -> None:
 def check_operands(schedule: Schedule) -> None:
     """Each operation has exactly its operands."""
     table = schedule.rows
-    empty = {"weight": 0.0, "keep": -1.0}
-    names = [column.name for column in fields(table) if column.name not in ("time", "op")]
-    for op, operands in OPERANDS.items():
-        rows = np.flatnonzero(table.op == op)
-        present = {name: getattr(table, name)[rows] != empty.get(name, ABSENT) for name in names}
-        for name in operands.required:
-            refuse("operands", ~present[name], rows, f"{op.name} needs a {name}")
-        if operands.one_of:
-            a, b = operands.one_of
-            both = present[a] == present[b]
-            refuse("operands", both, rows, f"{op.name} needs either a {a} or a {b}")
-        known = {*operands.required, *operands.one_of, *operands.allowed}
-        for name in set(names) - known:
-            refuse("operands", present[name], rows, f"{op.name} takes no {name}")
+    present = np.zeros(len(table), np.uint8)
+    for bit, name in enumerate(_NAMES):
+        filled = getattr(table, name) != _EMPTY.get(name, ABSENT)
+        present |= filled.view(np.uint8) << np.uint8(bit)
+    if not _lawful_operands()[table.op, present].all():
+        for op in OPERANDS:
+            _refuse_operands(schedule, op)
     check_weights(schedule)
+
+
+def _refuse_operands(schedule: Schedule, op: Op) -> None:
+    table, operands = schedule.rows, OPERANDS[op]
+    rows = np.flatnonzero(table.op == op)
+    present = {name: getattr(table, name)[rows] != _EMPTY.get(name, ABSENT) for name in _NAMES}
+    for name in operands.required:
+        refuse("operands", ~present[name], rows, f"{op.name} needs a {name}")
+    if operands.one_of:
+        a, b = operands.one_of
+        both = present[a] == present[b]
+        refuse("operands", both, rows, f"{op.name} needs either a {a} or a {b}")
+    known = {*operands.required, *operands.one_of, *operands.allowed}
+    for name in sorted(set(_NAMES) - known):
+        refuse("operands", present[name], rows, f"{op.name} takes no {name}")
+
+
+@cache
+def _lawful_operands() -> np.ndarray:
+    """(operations, 2**7) bool: may an operation have exactly these operands?"""
+    lawful = np.zeros((len(Op), 2 ** len(_NAMES)), bool)
+    for op, operands in OPERANDS.items():
+        known = {*operands.required, *operands.one_of, *operands.allowed}
+        for pattern in range(lawful.shape[1]):
+            present = {name for bit, name in enumerate(_NAMES) if pattern >> bit & 1}
+            enough = present >= set(operands.required) and present <= known
+            one = not operands.one_of or len(present & set(operands.one_of)) == 1
+            lawful[op, pattern] = enough and one
+    return lawful
 
 
 def check_weights(schedule: Schedule) -> None:
     """Weights are finite and not zero where they count; keep lies in [0, 1] where it counts."""
     table = schedule.rows
-    every = np.arange(len(table))
-    weighs = np.isin(table.op, (Op.ADD, Op.PUT, Op.MIX))
-    bad = weighs & (~np.isfinite(table.weight) | (table.weight == 0))
-    refuse("weight", bad, every, "weight must be finite and not 0")
-    keeps = (table.op == Op.MIX) | ((table.op == Op.PUT) & (table.keep != -1))
-    refuse(
-        "keep", keeps & ~((table.keep >= 0) & (table.keep <= 1)), every, "keep must be in [0, 1]"
-    )
-    job_put = (table.op == Op.PUT) & (table.job != ABSENT) & (table.keep != -1)
-    refuse("keep", job_put, every, "PUT of a job keeps nothing")
+    rows = rows_of(table.op, Op.ADD, Op.PUT, Op.MIX)
+    weight = table.weight[rows]
+    bad = ~np.isfinite(weight) | (weight == 0)
+    refuse("weight", bad, rows, "weight must be finite and not 0")
+    rows = rows_of(table.op, Op.PUT, Op.MIX)
+    op, keep = table.op[rows], table.keep[rows]
+    keeps = (op == Op.MIX) | (keep != -1)
+    refuse("keep", keeps & ~((keep >= 0) & (keep <= 1)), rows, "keep must be in [0, 1]")
+    job_put = (op == Op.PUT) & (table.job[rows] != ABSENT) & (keep != -1)
+    refuse("keep", job_put, rows, "PUT of a job keeps nothing")
     hosts = np.array(schedule.metadata.hosts, np.int32)
-    acts = np.isin(table.op, (Op.ADD, Op.STEP, Op.MIX))
-    acts |= (table.op == Op.PUT) & (table.replica != ABSENT)
-    wrong = np.zeros(len(table), bool)
-    wrong[acts] = hosts[table.replica[acts]] != table.worker[acts]
-    refuse("host", wrong, every, "the worker must be the host of the replica")
+    rows = rows_of(table.op, Op.ADD, Op.STEP, Op.MIX, Op.PUT)
+    acts = (table.op[rows] != Op.PUT) | (table.replica[rows] != ABSENT)
+    wrong = acts & (hosts[table.replica[rows]] != table.worker[rows])
+    refuse("host", wrong, rows, "the worker must be the host of the replica")

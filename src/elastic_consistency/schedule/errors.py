@@ -4,6 +4,8 @@ from typing import final
 
 import numpy as np
 
+_LARGEST_OP = 127  # of an int8
+
 
 @final
 class ScheduleError(ValueError):
@@ -45,3 +47,10 @@ def repeated(keys: np.ndarray) -> np.ndarray:
     same = np.zeros(len(keys), bool)
     same[order[1:]] = keys[order[1:]] == keys[order[:-1]]
     return same
+
+
+def rows_of(op: np.ndarray, *chosen: int) -> np.ndarray:
+    """(K,) numbers of the rows whose operation is one of `chosen`."""
+    wanted = np.zeros(_LARGEST_OP + 1, bool)
+    wanted[list(chosen)] = True
+    return np.flatnonzero(wanted[op])

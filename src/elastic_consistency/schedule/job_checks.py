@@ -7,7 +7,10 @@ from elastic_consistency.schedule.ops import ABSENT, Op
 from elastic_consistency.schedule.table import Schedule
 
 _USES = (Op.ADD, Op.PUT)
+_LIFE = (Op.READ, Op.GRADIENT, Op.ENCODE, Op.ADD, Op.PUT, Op.DROP)
+_OR_MESSAGE = (Op.ADD, Op.PUT, Op.DROP)  # rows that need not name a job
 _TOLERANCE = 1e-12
+Span = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def check_jobs(schedule: Schedule) -> None:
@@ -18,7 +21,7 @@ def check_jobs(schedule: Schedule) -> None:
     lives.check_uses()
     lives.check_end()
     check_net_weights(schedule)
-    check_one_at_a_time(schedule)
+    check_one_at_a_time(lives)
     check_crashes(schedule)
 
 
@@ -29,28 +32,43 @@ class _Lives:
         self.schedule = schedule
         self.table = schedule.rows
         self.n_jobs = len(schedule.jobs)
-        self.read = self._span(Op.READ)
-        self.gradient = self._span(Op.GRADIENT)
-        self.encode = self._span(Op.ENCODE)
-        self.drop = self._span(Op.DROP)
+        self._by_op = {op: self._rows_of_one(op) for op in _LIFE}
+        self._spans = {op: self._span_of_one(op) for op in _LIFE}
+        self.read, self.gradient = self._spans[Op.READ], self._spans[Op.GRADIENT]
+        self.encode, self.drop = self._spans[Op.ENCODE], self._spans[Op.DROP]
+
+    def _rows_of_one(self, op: Op) -> np.ndarray:
+        rows = np.flatnonzero(self.table.op == op)
+        return rows[self.table.job[rows] != ABSENT] if op in _OR_MESSAGE else rows
 
     def _rows(self, *ops: Op) -> np.ndarray:
-        return np.flatnonzero(np.isin(self.table.op, ops) & (self.table.job != ABSENT))
+        if len(ops) == 1:
+            return self._by_op[ops[0]]
+        return np.sort(np.concatenate([self._by_op[op] for op in ops]), kind="stable")
 
-    def _span(self, *ops: Op) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Number of rows, first row and last row by job; -1 for none."""
-        rows = self._rows(*ops)
+    def _span_of_one(self, op: Op) -> Span:
+        rows = self._by_op[op]
         job = self.table.job[rows]
-        count = np.bincount(job, minlength=self.n_jobs)
         first, last = np.full(self.n_jobs, -1), np.full(self.n_jobs, -1)
         last[job] = rows
         first[job[::-1]] = rows[::-1]
+        return np.bincount(job, minlength=self.n_jobs), first, last
+
+    def _span(self, *ops: Op) -> Span:
+        """Number of rows, first row and last row by job; -1 for none."""
+        count, first, last = self._spans[ops[0]]
+        for op in ops[1:]:
+            more, begin, end = self._spans[op]
+            if len(self._by_op[op]):
+                # -1 is the largest of all once it is read as unsigned.
+                first = np.minimum(first.view(np.uint64), begin.view(np.uint64)).view(np.int64)
+                count, last = count + more, np.maximum(last, end)
         return count, first, last
 
     def check_order(self) -> None:
         """READ+, then at once GRADIENT, then everything else; the worker is the job's own."""
         table, jobs = self.table, self.schedule.jobs
-        own = np.flatnonzero(np.isin(table.op, (Op.READ, Op.GRADIENT, Op.ENCODE)))
+        own = self._rows(Op.READ, Op.GRADIENT, Op.ENCODE)
         stranger = jobs.worker[table.job[own]] != table.worker[own]
         refuse("job worker", stranger, own, "the worker must be the one of the job")
         refuse("job read", self.read[0] == 0, nowhere(self.n_jobs), "every job needs a READ")
@@ -80,7 +98,9 @@ class _Lives:
         job, block = self.table.job[rows], self.table.block[rows]
         covered = np.where(block == ABSENT, blocks, 1)
         total = np.bincount(job, covered, minlength=self.n_jobs)
-        twice = repeated(job * (blocks + 1) + block + 1) | (total[job] > blocks)
+        twice = total[job] > blocks
+        if blocks > 1:  # with one block, twice is too much already
+            twice |= repeated(job * (blocks + 1) + block + 1)
         refuse(f"{op.name} once", twice, rows, f"{op.name} covers each block at most once")
         return total
 
@@ -138,10 +158,9 @@ def check_net_weights(schedule: Schedule) -> None:
     refuse("net weight", uneven, rows, "net ADD weight must be equal over a job's blocks")
 
 
-def check_one_at_a_time(schedule: Schedule) -> None:
+def check_one_at_a_time(lives: _Lives) -> None:
     """A job begins after its first READ and ends at its last ENCODE; a worker has one at a time."""
-    table, jobs = schedule.rows, schedule.jobs
-    lives = _Lives(schedule)
+    table, jobs = lives.table, lives.schedule.jobs
     start = table.time[lives.read[1]]
     encoded = lives.encode[0] > 0
     refuse("begin", encoded & ~(jobs.begin >= start), lives.encode[1], "begin must follow READ")
@@ -153,18 +172,31 @@ def check_one_at_a_time(schedule: Schedule) -> None:
         lost = (jobs.worker == table.worker[row]) & (jobs.begin <= table.time[row])
         end[lost] = np.minimum(end[lost], table.time[row])
     began = np.flatnonzero(~np.isnan(jobs.begin))
-    order = began[np.lexsort((end[began], jobs.begin[began], jobs.worker[began]))]
+    order = began[_by_worker(jobs.worker[began], jobs.begin[began], end[began])]
     after, before = order[1:], order[:-1]
     overlap = (jobs.worker[after] == jobs.worker[before]) & (jobs.begin[after] < end[before])
     refuse("one at a time", overlap, lives.read[1][after], "a worker computes one job at a time")
 
 
+def _by_worker(worker: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """Order by worker, then begin, then end."""
+    # Two bytes are sorted by counting, and a worker's jobs nearly always are in order.
+    short = worker.astype(np.uint16) if worker.max(initial=0) < 2**16 else worker
+    order = np.argsort(short, kind="stable")
+    same = worker[order[1:]] == worker[order[:-1]]
+    later = begin[order[1:]] > begin[order[:-1]]
+    return order if (later | ~same).all() else np.lexsort((end, begin, worker))
+
+
 def check_crashes(schedule: Schedule) -> None:
     """A crashed worker reads, differentiates and encodes nothing until it restarts."""
     table = schedule.rows
+    crashes = np.flatnonzero(table.op == Op.CRASH)
+    if not len(crashes):
+        return
     restarts = [(a.row, a.worker) for a in schedule.metadata.annotations if a.kind == "restart"]
     active = np.isin(table.op, (Op.READ, Op.GRADIENT, Op.ENCODE))
-    for row in np.flatnonzero(table.op == Op.CRASH):
+    for row in crashes:
         worker = table.worker[row]
         back = min((r for r, w in restarts if w == worker and r > row), default=len(table))
         dead = np.arange(row + 1, back)

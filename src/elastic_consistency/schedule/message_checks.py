@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from elastic_consistency.schedule.errors import nowhere, refuse, repeated
+from elastic_consistency.schedule.errors import nowhere, refuse, repeated, rows_of
 from elastic_consistency.schedule.ops import ABSENT, Op
 from elastic_consistency.schedule.table import Schedule
 
@@ -14,8 +14,10 @@ def check_messages(schedule: Schedule) -> None:
     table, messages = schedule.rows, schedule.messages
     count = len(messages)
     puts = np.flatnonzero(table.op == Op.PUT)
-    uses = np.flatnonzero(np.isin(table.op, (Op.ADD, Op.MIX)) & (table.message != ABSENT))
-    drops = np.flatnonzero((table.op == Op.DROP) & (table.message != ABSENT))
+    uses = rows_of(table.op, Op.ADD, Op.MIX)
+    uses = uses[table.message[uses] != ABSENT]
+    drops = np.flatnonzero(table.op == Op.DROP)
+    drops = drops[table.message[drops] != ABSENT]
     _check_order(table.message, puts, uses, drops, messages.in_flight)
     carries_job = np.zeros(count, bool)
     carries_job[table.message[puts[table.job[puts] != ABSENT]]] = True

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from elastic_consistency.schedule.errors import ScheduleError
+from elastic_consistency.schedule.errors import ScheduleError, rows_of
 from elastic_consistency.schedule.ops import ABSENT, Op
 from elastic_consistency.schedule.table import Schedule
 
@@ -10,7 +10,8 @@ from elastic_consistency.schedule.table import Schedule
 def check_replicas(schedule: Schedule) -> None:
     """Raise ScheduleError unless every STEP finds something and leaves nothing behind."""
     key, row = _touched_blocks(schedule)
-    order = np.lexsort((row, key))
+    in_order = schedule.metadata.n_blocks == 1
+    order = np.argsort(key, kind="stable") if in_order else np.lexsort((row, key))
     key, row = key[order], row[order]
     is_step = schedule.rows.op[row] == Op.STEP
     fresh = np.concatenate([[True], key[1:] != key[:-1]])[: len(key)]
@@ -30,7 +31,9 @@ def check_replicas(schedule: Schedule) -> None:
 def _touched_blocks(schedule: Schedule) -> tuple[np.ndarray, np.ndarray]:
     """(replica, block) key and row number of every block that an ADD or STEP touches."""
     table, blocks = schedule.rows, schedule.metadata.n_blocks
-    rows = np.flatnonzero(np.isin(table.op, (Op.ADD, Op.STEP)))
+    rows = rows_of(table.op, Op.ADD, Op.STEP)
+    if blocks == 1:
+        return table.replica[rows], rows
     block = table.block[rows].astype(np.int64)
     whole = block == ABSENT
     every = np.tile(np.arange(blocks), int(whole.sum()))
