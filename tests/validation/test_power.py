@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from elastic_consistency.validation import Method, bootstrap, empirical_bernstein, student_t
 from elastic_consistency.validation.power import (
     detection_rate,
+    plan_text,
     radius,
     replicates_needed,
     smallest_detectable,
@@ -91,3 +92,11 @@ def test_a_violation_of_nothing_needs_more_replicates_than_there_are():
 def test_a_bounded_method_needs_the_range():
     with pytest.raises(ValueError, match="width must be the width of a known range"):
         radius(Method.EMPIRICAL_BERNSTEIN, 10, deviation=1, confidence=0.95)
+
+
+def test_a_plan_names_the_smallest_violation_that_the_study_will_detect():
+    text = plan_text(Method.STUDENT_T, 100, deviation=1.0, error_rate=0.05, claims=5, power=0.5)
+
+    # At power 1/2 that is the radius, t(99; 99.5 %) / 10 = .2626.
+    assert "exceeds its bound by 0.263 is detected with probability 50%" in text
+    assert plan_text(Method.EXACT, 1, deviation=0, error_rate=0.05).startswith("Any violation")

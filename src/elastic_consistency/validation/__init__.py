@@ -7,6 +7,7 @@
 from elastic_consistency.validation.estimate import Estimate as Estimate
 from elastic_consistency.validation.estimate import Method as Method
 from elastic_consistency.validation.estimate import exact as exact
+from elastic_consistency.validation.gaps import gap_of as gap_of
 from elastic_consistency.validation.intervals import bootstrap as bootstrap
 from elastic_consistency.validation.intervals import confidence_sequence as confidence_sequence
 from elastic_consistency.validation.intervals import empirical_bernstein as empirical_bernstein
@@ -17,6 +18,7 @@ from elastic_consistency.validation.intervals import supremum_of_means as suprem
 from elastic_consistency.validation.judge import Claim as Claim
 from elastic_consistency.validation.judge import judge as judge
 from elastic_consistency.validation.judge import judge_all as judge_all
+from elastic_consistency.validation.measured_gap import measured_gap as measured_gap
 from elastic_consistency.validation.paired import mean_over_timing as mean_over_timing
 from elastic_consistency.validation.paired import paired_difference as paired_difference
 from elastic_consistency.validation.paired import ratio_of_means as ratio_of_means
