@@ -10,6 +10,10 @@ from elastic_consistency.cli.demo import demo
 from elastic_consistency.cli.explain import explain
 from elastic_consistency.cli.failures import exit_code_of
 from elastic_consistency.cli.inspect import inspect
+from elastic_consistency.cli.new import new
+from elastic_consistency.cli.replay import replay
+from elastic_consistency.cli.run import run
+from elastic_consistency.cli.simulate import simulate
 
 _HELP = (
     "Does it pay to let workers run ahead of each other, and is it safe?\n\n"
@@ -35,6 +39,11 @@ def application() -> typer.Typer:
     )
     app.callback()(_every_verb)
     app.command(epilog="Example: elastic demo --slowdown 3 --output my-demo")(demo)
+    app.command(epilog="Example: elastic new two_nodes")(new)
+    app.command(epilog="Example: elastic run two_nodes.toml --output answer")(run)
+    app.command(epilog="Example: elastic simulate two_nodes.toml --seed 3")(simulate)
+    replay_example = "replay asynchronous-0.parquet --study two_nodes.toml --ranks 2"
+    app.command(epilog=f"Example: elastic {replay_example}")(replay)
     app.command(epilog="Example: elastic inspect elastic-demo/asynchronous-0.parquet")(inspect)
     app.add_typer(bounds_verbs(), name="bounds")
     app.command(epilog="Example: elastic explain staleness")(explain)

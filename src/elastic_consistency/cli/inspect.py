@@ -32,10 +32,11 @@ def inspect(
     if json:
         print_json(summary)
     else:
-        _show(summary)
+        show_summary(summary)
 
 
-def _show(summary: "ScheduleSummary") -> None:
+def show_summary(summary: "ScheduleSummary") -> None:
+    """Print a schedule's figures and every worker's time."""
     out = console()
     facts = [
         ("protocol", summary.protocol or "unknown"),

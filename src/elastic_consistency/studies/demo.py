@@ -62,7 +62,7 @@ class DemoSettings:
 
 def demo_study(settings: DemoSettings) -> Study:
     """The study of the demonstration."""
-    data = _DATA[settings.data]()
+    data = read_data(settings.data)
     jobs = settings.rounds * settings.workers
     asynchronous = Contender(
         "asynchronous", AsynchronousServer(), jobs, loss_every=max(1, settings.workers // 4)
@@ -103,13 +103,24 @@ def demo_cluster(workers: int, slowdown: float) -> Cluster:
     return Cluster((straggler, *others), fabric=link)
 
 
-def demo_problem(data: Dataset) -> LogisticRegression:
-    """Logistic regression with ridge 0.01 and four samples a gradient.
+def read_data(name: str) -> Dataset:
+    """The real data called `name`: "breast_cancer" or "digits"."""
+    return _DATA[name]()
 
-    Every sample is scaled to length 1, so that no outlier dominates the constants of the
-    theorems.
+
+def demo_problem(
+    data: Dataset, *, batch: int = 4, ridge: float = 0.01, unit_length: bool = True
+) -> LogisticRegression:
+    """Logistic regression on real data.
+
+    Args:
+        data: The data.
+        batch: Samples a gradient.
+        ridge: Weight of the ridge term.
+        unit_length: Scale every sample to length 1, so that no outlier dominates the constants
+            of the theorems.
     """
-    lengths = np.linalg.norm(data.features, axis=1, keepdims=True)
-    return LogisticRegression(
-        data.features / lengths, data.labels, data.n_classes, batch=4, ridge=0.01
-    )
+    features = data.features
+    if unit_length:
+        features = features / np.linalg.norm(features, axis=1, keepdims=True)
+    return LogisticRegression(features, data.labels, data.n_classes, batch=batch, ridge=ridge)

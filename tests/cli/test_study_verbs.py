@@ -1,0 +1,122 @@
+"""new, run, simulate and replay: from a study file to an answer."""
+
+import json
+import re
+
+import pytest
+
+from elastic_consistency.schedule import Schedule
+
+SMALLER = {
+    "gradients = 600": "gradients = 80",
+    "gradients = 400": "gradients = 40",
+    "target_share = 0.02": "target_share = 0.4",
+    "count = 8": "count = 2",
+    "count = 2 }\nreplicates = 8": "count = 1 }\nreplicates = 2",
+    "replicates = 256": "replicates = 8",
+    "[0.5, 0.25, 0.125, 0.0625, 0.03125]": "[0.5, 0.125]",
+}
+
+
+@pytest.fixture
+def study_file(elastic, tmp_path):
+    """The preset two_nodes, made small."""
+    path = tmp_path / "small.toml"
+    assert elastic("new", "two_nodes", "--output", path).code == 0
+    text = path.read_text()
+    for old, new in SMALLER.items():
+        assert old in text
+        text = text.replace(old, new)
+    path.write_text(text)
+    return path
+
+
+def test_new_lists_its_presets(elastic):
+    assert "federated" in json.loads(elastic("new", "--json").out)
+
+
+def test_new_does_not_overwrite(elastic, study_file):
+    before = study_file.read_text()
+
+    answer = elastic("new", "laptop", "--output", study_file)
+
+    assert (answer.code, study_file.read_text()) == (2, before)
+    assert "--force replaces it" in answer.err
+    assert elastic("new", "laptop", "--output", study_file, "--force").code == 0
+
+
+def test_new_prints_a_schema(elastic):
+    assert json.loads(elastic("new", "--schema").out)["title"] == "StudyTable"
+
+
+def test_an_unknown_preset_gets_the_nearest(elastic):
+    answer = elastic("new", "two_node")
+
+    assert (answer.code, "did you mean 'two_nodes'" in answer.err) == (2, True)
+
+
+def test_run_writes_a_report(elastic, study_file, tmp_path):
+    answer = elastic("run", study_file, "--output", tmp_path / "out")
+
+    assert answer.code == 0, answer.err
+    assert "time to loss" in answer.out
+    assert (tmp_path / "out" / "report.html").stat().st_size > 50_000
+
+
+def test_run_of_a_bad_file_is_one_line(elastic, study_file):
+    study_file.write_text(study_file.read_text().replace("median_s", "median"))
+
+    answer = elastic("run", study_file)
+
+    assert (answer.code, answer.out, answer.err.count("\n")) == (2, "", 1)
+    assert re.search(r"small\.toml: cluster\.workers\[0\]\.compute\.median is no field", answer.err)
+
+
+def test_simulate_writes_the_schedule_that_it_describes(elastic, study_file, tmp_path):
+    path = tmp_path / "s.parquet"
+
+    answer = elastic("simulate", study_file, "--seed", 3, "--output", path, "--json")
+
+    told = json.loads(answer.out)
+    assert told["digest"] == Schedule.load(path).digest()
+    assert (told["seed"], told["n_workers"], told["jobs"]) == (3, 2, 80)
+
+
+@pytest.mark.parametrize(
+    ("option", "told"),
+    [(("--contender", "synchron"), "did you mean 'synchronous'"), (("--seed", "-1"), "--seed")],
+)
+def test_simulate_refuses_what_is_not_there(elastic, study_file, option, told):
+    answer = elastic("simulate", study_file, *option)
+
+    assert (answer.code, answer.err.count("\n")) == (2, 1)
+    assert told in answer.err
+
+
+@pytest.mark.parametrize(
+    ("option", "told"),
+    [
+        (("--ranks", "0"), "--ranks must be a number >= 1, got 0"),
+        (("--replicates", "0"), "--replicates"),
+        (("--step-share", "-1"), "--step-share"),
+        (("--contender", "nobody"), "one of asynchronous, synchronous"),
+    ],
+)
+def test_replay_refuses_bad_numbers(elastic, study_file, tmp_path, option, told):
+    answer = elastic("replay", tmp_path / "s.parquet", "--study", study_file, *option)
+
+    assert (answer.code, answer.err.count("\n")) == (2, 1)
+    assert told in answer.err
+
+
+@pytest.mark.slow
+def test_replay_says_equal_or_fails(elastic, study_file, tmp_path):
+    path = tmp_path / "s.parquet"
+    elastic("simulate", study_file, "--output", path)
+
+    equal = elastic("replay", path, "--study", study_file, "--json")
+    # No difference can be below a negative tolerance.
+    different = elastic("replay", path, "--study", study_file, "--tolerance", "-1", "--json")
+
+    assert (equal.code, json.loads(equal.out)["holds"]) == (0, True)
+    assert (different.code, json.loads(different.out)["holds"]) == (1, False)
