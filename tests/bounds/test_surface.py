@@ -1,0 +1,87 @@
+"""What the command line shows: explanation, report, pages."""
+
+import pytest
+
+from elastic_consistency.bounds import (
+    Status,
+    evaluate,
+    explain,
+    get,
+    list_bounds,
+    verify_all,
+    write_pages,
+)
+from elastic_consistency.bounds.bound import Bound
+
+
+def test_an_explanation_has_all_its_parts():
+    text = explain(get("nonconvex_single_step"))
+
+    for part in ("Symbols", "Assumptions", "Source", "Derivation", "Example", "alpha <= 1/L"):
+        assert part in text
+    assert "(alpha/2) x lipschitz_gradient" in text
+
+
+def test_a_recalled_bound_says_that_its_text_was_not_checked():
+    assert "text not checked" in explain(get("topk_convex_theorem"))
+
+
+def test_evaluate_is_the_method_of_the_bound():
+    assert evaluate(get("server_started_gap"), {"n": 8, "M": 1.0}) == 7.0
+
+
+def test_the_report_lists_bounds_steps_and_failures():
+    some = [get("server_started_gap"), get("heavy_ball_gap")]
+    report = verify_all(bounds=some)
+
+    assert [row.name for row in report.rows] == ["server_started_gap", "heavy_ball_gap"]
+    assert [row.steps for row in report.rows] == [3, 4]
+    assert report.failures == ()
+    assert report.relations == 40
+    assert "0 failures" in report.text()
+    assert all(row.decided_share == 1.0 for row in report.rows)
+
+
+def test_a_false_bound_is_reported_as_a_failure():
+    true = get("server_started_gap")
+    false = Bound(
+        name="false",
+        title="claims that n workers have the gap of n - 2",
+        quantity=true.quantity,
+        sequence=true.sequence,
+        side=true.side,
+        expression=true.expression - get("server_started_gap").symbols[0],
+        assumptions=true.assumptions,
+        requirements=true.requirements,
+        source=true.source,
+        proof=true.proof,
+    )
+    report = verify_all(bounds=[false], mutants=False)
+
+    assert len(report.failures) == 1
+    assert "the bound claims" in report.text()
+
+
+def test_there_is_one_page_a_bound_and_an_index(tmp_path):
+    paths = write_pages(tmp_path)
+    index = (tmp_path / "index.md").read_text(encoding="utf-8")
+
+    assert len(paths) == len(list_bounds()) + 1
+    for bound in list_bounds():
+        assert f"[{bound.name}]({bound.name}.md)" in index
+        assert "## Assumptions" in (tmp_path / f"{bound.name}.md").read_text(encoding="utf-8")
+
+
+def test_proof_pages_that_bounds_name_exist(pytestconfig):
+    for bound in list_bounds():
+        if bound.source.text.startswith("docs/"):
+            assert (pytestconfig.rootpath / bound.source.text).is_file(), bound.source.text
+
+
+@pytest.mark.slow
+def test_the_whole_catalogue_verifies():
+    report = verify_all()
+
+    assert report.failures == ()
+    assert sum(row.steps for row in report.rows) > 140
+    assert all(row.steps or row.status != Status.DERIVED.value for row in report.rows)
