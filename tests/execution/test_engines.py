@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elastic_consistency.execution import DivergenceError, Engine, Execution, execute
+from elastic_consistency.execution import engine as engine_module
 from elastic_consistency.execution import tiles as tiles_module
 from elastic_consistency.execution.probes import AppliedSequence, Loss, StartedSequence
 from elastic_consistency.optimization.compression import TopK
@@ -120,6 +121,12 @@ def assert_same(a, b):
 _WORDS = ("name", "quantity", "sequence", "count")
 
 
+@pytest.fixture(autouse=True)
+def kernels(monkeypatch):
+    """Without Numba the kernels run as ordinary Python, to the same bits."""
+    monkeypatch.setattr(engine_module, "numba_is_installed", lambda: True)
+
+
 def run(schedule, oracle, rule, engine, *, chunk=8192, **options):
     execution = Execution(schedule, oracle, rule, engine=engine, **options)
     for _ in execution.chunks(chunk):
@@ -143,6 +150,23 @@ def test_a_program_gives_the_bits_of_the_rows(schedule, oracle, rule, probes, n_
     program = run(schedule, oracle, rule, Engine.PROGRAM, chunk=chunk, **options)
 
     assert_same(program, rows)
+
+
+@given(
+    schedule=server_schedules(),
+    oracle=st.sampled_from([ORACLES[k] for k in (0, 1, 3, 4)]),
+    rule=st.sampled_from(RULES[:5]),
+    probes=PROBES,
+    n_seeds=st.integers(1, 3),
+    chunk=st.sampled_from([1, 7, 8192]),
+)
+def test_compiled_loops_give_the_bits_of_the_rows(schedule, oracle, rule, probes, n_seeds, chunk):
+    options = {"seeds": tuple(range(n_seeds)), "probes": tuple(probes)}
+
+    rows = run(schedule, oracle, rule, Engine.ROWS, **options)
+    compiled = run(schedule, oracle, rule, Engine.COMPILED, chunk=chunk, **options)
+
+    assert_same(compiled, rows)
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -169,13 +193,14 @@ def test_thinned_traces_are_the_same(server):
     assert_same(program, rows)
 
 
+@pytest.mark.parametrize("engine", [Engine.PROGRAM, Engine.COMPILED])
 @pytest.mark.parametrize("d", [1, 7, 8, 9, 127, 128, 129, 1000, 9001])
-def test_gaps_of_every_length_are_summed_in_the_same_order(server, d):
+def test_gaps_of_every_length_are_summed_in_the_same_order(server, d, engine):
     oracle = Quadratic(np.linspace(0.1, 1.0, d), initial=np.random.default_rng(d).normal(size=d))
-    options = {"seeds": (0, 1, 2), "probes": (AppliedSequence(),)}
+    options = {"seeds": (0, 1), "probes": (AppliedSequence(),)}
 
-    rows = run(server(4, 90), oracle, SGD(0.3), Engine.ROWS, **options)
-    program = run(server(4, 90), oracle, SGD(0.3), Engine.PROGRAM, **options)
+    rows = run(server(4, 20), oracle, SGD(0.3), Engine.ROWS, **options)
+    program = run(server(4, 20), oracle, SGD(0.3), engine, **options)
 
     assert_same(program, rows)
 
@@ -202,21 +227,25 @@ def test_the_dtype_of_the_start_is_kept(server, start):
     assert_same(program, rows)
 
 
-@pytest.mark.parametrize("tile", [1, 30_000])
-def test_divergence_is_found_at_the_same_step_with_the_same_traces(server, monkeypatch, tile):
+@pytest.mark.parametrize(
+    ("engine", "tile"), [(Engine.PROGRAM, 1), (Engine.PROGRAM, 30_000), (Engine.COMPILED, 30_000)]
+)
+def test_divergence_is_found_at_the_same_step_with_the_same_traces(
+    server, monkeypatch, engine, tile
+):
     """Replicates diverge at different steps; the first one counts, whatever tile it is in."""
     monkeypatch.setattr(tiles_module, "TILE", tile)
     start = np.array([[1.0], [1e100], [1e-100]])
     oracle = Quadratic(np.array([1.0]), 0.0)
     found = []
-    for engine in (Engine.ROWS, Engine.PROGRAM):
+    for chosen in (Engine.ROWS, engine):
         execution = Execution(
             server(2, 3000),
             oracle,
             SGD(30.0),
             seeds=(0, 1, 2),
             start=start,
-            engine=engine,
+            engine=chosen,
             probes=(AppliedSequence(every=10), Loss(every=3)),
         )
         with pytest.raises(DivergenceError) as caught:
@@ -235,7 +264,7 @@ def test_divergence_is_found_at_the_same_step_with_the_same_traces(server, monke
 
 def test_infinity_after_the_last_look_is_refused_at_the_end(server):
     oracle = Quadratic(np.array([1.0]), 0.0)
-    for engine in (Engine.ROWS, Engine.PROGRAM):
+    for engine in (Engine.ROWS, Engine.PROGRAM, Engine.COMPILED):
         with pytest.raises(DivergenceError, match=r"after step 9 \(last update: job 8\)"):
             execute(server(1, 9), oracle, SGD(1e200), seeds=(0,), engine=engine)
 
@@ -271,3 +300,16 @@ def test_a_run_that_is_not_over_shows_its_present_model(server):
 
     for _ in zip(execution.chunks(11), other.chunks(11), strict=True):
         assert np.array_equal(execution.measurement().models[0], other.measurement().models[0])
+
+
+def test_compiled_loops_need_numba(server, monkeypatch):
+    monkeypatch.setattr(engine_module, "numba_is_installed", lambda: False)
+
+    with pytest.raises(ModuleNotFoundError, match=r"elastic-consistency\[speed\]"):
+        execute(server(2, 9), ORACLES[0], SGD(0.1), seeds=(0,), engine=Engine.COMPILED)
+
+
+@pytest.mark.parametrize("oracle", [ORACLES[2], ORACLES[5]])
+def test_what_the_kernels_do_not_know_is_refused(server, oracle):
+    with pytest.raises(ValueError, match=r"Engine\.COMPILED cannot express"):
+        execute(server(3, 9), oracle, SGD(0.1), seeds=(0,), engine=Engine.COMPILED)

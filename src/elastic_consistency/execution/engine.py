@@ -1,10 +1,12 @@
 """Engines: the ways to execute a schedule, all with the same bits."""
 
 from enum import Enum
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
+from elastic_consistency.execution.compiled_run import can_compile
 from elastic_consistency.execution.in_place_steps import sends_its_gradient
 from elastic_consistency.execution.probes.watch import Moment, Watch
 from elastic_consistency.execution.program import Program
@@ -14,17 +16,22 @@ from elastic_consistency.optimization.oracles import AbstractOracle
 from elastic_consistency.optimization.update_rules import AbstractRule
 from elastic_consistency.schedule import Op, Schedule
 
+_CALL = 1000  # numbers that NumPy could have handled while it was called
+_WORTH_COMPILING = 10**8  # numbers; loading compiled code takes as long
+
 
 class Engine(Enum):
     """How rows are executed.
 
     ROWS       one by one, by the Executor: any schedule, any array library; the specification
     PROGRAM    translated into a program first: NumPy, schedules without messages and blocks
-    FASTEST    PROGRAM where it is possible, else ROWS
+    COMPILED   a program in machine code: linear rules on built-in oracles; needs Numba
+    FASTEST    COMPILED where it is possible and worth the start, else PROGRAM, else ROWS
     """
 
     ROWS = "rows"
     PROGRAM = "program"
+    COMPILED = "compiled"
     FASTEST = "fastest"
 
 
@@ -65,3 +72,29 @@ def factors(schedule: Schedule, rule: AbstractRule) -> np.ndarray:
 def _adds_repeat(schedule: Schedule) -> bool:
     added = schedule.rows.job[schedule.rows.op == Op.ADD]
     return bool((np.bincount(added, minlength=1) > 1).any())
+
+
+def should_compile(
+    engine: Engine, program: Program, oracle: AbstractOracle, rule: AbstractRule, start: Any
+) -> bool:
+    """Whether the program runs in machine code.
+
+    Raises:
+        ModuleNotFoundError: If that was asked for and Numba is not there.
+        ValueError: If that was asked for and the kernels do not know the arithmetic.
+    """
+    possible, installed = can_compile(oracle, rule, start), numba_is_installed()
+    if engine is Engine.COMPILED and not possible:
+        raise ValueError("Engine.COMPILED cannot express this execution.")
+    if engine is Engine.COMPILED and not installed:
+        raise ModuleNotFoundError(
+            "Engine.COMPILED needs Numba: pip install 'elastic-consistency[speed]'."
+        )
+    worth = len(program) * (start.size + _CALL) >= _WORTH_COMPILING
+    wanted = engine is Engine.COMPILED or (engine is Engine.FASTEST and worth)
+    return wanted and possible and installed
+
+
+def numba_is_installed() -> bool:
+    """Whether the extra `speed` is there."""
+    return find_spec("numba") is not None

@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 from array_api_compat import array_namespace
 
-from elastic_consistency.execution.engine import Engine, program_of
+from elastic_consistency.execution.engine import Engine, program_of, should_compile
 from elastic_consistency.execution.executor import Executor
 from elastic_consistency.execution.probes.base import AbstractObserver, AbstractProbe, Context
 from elastic_consistency.execution.program_execution import ProgramExecution
@@ -105,7 +105,15 @@ class Execution:
         if len(watches) == len(asked):
             program = program_of(self._schedule, oracle, rule, codec, start, watches)
         if program is not None:
-            tiles = Tiles(program, oracle, rule, seeds=self._seeds, start=start, watches=watches)
+            tiles = Tiles(
+                program,
+                oracle,
+                rule,
+                seeds=self._seeds,
+                start=start,
+                watches=watches,
+                compiled=should_compile(engine, program, oracle, rule, start),
+            )
             return ProgramExecution(self._schedule, program, watches, tiles)
         if engine is not Engine.FASTEST:
             raise ValueError(f"Engine.{engine.name} cannot express this execution.")

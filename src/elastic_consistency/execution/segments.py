@@ -52,15 +52,13 @@ class Moments:
         """STEP rows among the first instructions."""
         return int(np.searchsorted(self._steps, instruction))
 
-    def pauses(self, first: int, last: int) -> Iterator[Pause]:
+    def pauses(self, first: int, last: int, *, for_checks: bool = True) -> Iterator[Pause]:
         """Pauses after instruction `first` was reached, up to one before `last`.
 
         The last one always comes before `last`; a look that belongs before the instruction
-        `last` is left to the next call.
+        `last` is left to the next call. Without `for_checks` there are only looks.
         """
-        begin, end = np.searchsorted(self._steps, (first, last))
-        numbers = np.arange(begin, end) + 1
-        checks = set((self._steps[begin:end][numbers % CHECK_EVERY == 0] + 1).tolist())
+        checks = self._checks(first, last) if for_checks else set()
         looks: dict[int, list[int]] = {}
         for number, (places, after) in enumerate(self._looks):
             low, high = (first + 1, last + 1) if after else (first, last)
@@ -69,6 +67,11 @@ class Moments:
                 looks.setdefault(place, []).append(number)
         for before in sorted(checks | set(looks) | {last}):
             yield Pause(before, before in checks, tuple(looks.get(before, ())))
+
+    def _checks(self, first: int, last: int) -> set[int]:
+        begin, end = np.searchsorted(self._steps, (first, last))
+        numbers = np.arange(begin, end) + 1
+        return set((self._steps[begin:end][numbers % CHECK_EVERY == 0] + 1).tolist())
 
 
 def _moments(program: Program, watch: Watch) -> np.ndarray:

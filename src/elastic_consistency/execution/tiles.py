@@ -5,6 +5,7 @@ from typing import final
 
 import numpy as np
 
+from elastic_consistency.execution.compiled_run import CompiledRun
 from elastic_consistency.execution.in_place_gradients import is_elementwise
 from elastic_consistency.execution.piece import Piece, together
 from elastic_consistency.execution.probes.watch import Watch
@@ -30,6 +31,7 @@ class Tiles:
         seeds: One seed a replicate.
         start: (R, d) first model.
         watches: Who looks; see ProgramRun.
+        compiled: Whether loops are compiled.
     """
 
     def __init__(
@@ -41,10 +43,12 @@ class Tiles:
         seeds: tuple[int, ...],
         start: Array,
         watches: tuple[Watch, ...],
+        compiled: bool = False,
     ) -> None:
         self.moments = Moments(program, watches)
+        kind = CompiledRun if compiled else ProgramRun
         self._runs = [
-            ProgramRun(
+            kind(
                 program,
                 oracle,
                 rule,
