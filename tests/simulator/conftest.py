@@ -9,6 +9,8 @@ from elastic_consistency.schedule import Op
 from elastic_consistency.simulator import (
     Cluster,
     Graph,
+    Layer,
+    LayerProfile,
     Link,
     OnePeerExponential,
     Payload,
@@ -33,6 +35,7 @@ from elastic_consistency.simulator.protocols import (
     ElasticAveraging,
     Gossip,
     IncrementalAggregate,
+    Layerwise,
     LocalSgd,
     LocalStepsServer,
     LossyBroadcast,
@@ -42,10 +45,13 @@ from elastic_consistency.simulator.protocols import (
     QueuedServer,
     Rennala,
     Ringmaster,
+    Scheduler,
     SharedMemory,
 )
 
 _CRASHES = (BroadcastCrash(1, 2, (0,)), BroadcastCrash(3, 4, (2,)))
+
+_PROFILE = LayerProfile((Layer("a", 10, 1, 2), Layer("b", 100, 2, 2), Layer("c", 40, 1, 1)))
 
 #: Every protocol, in every variant, for four workers.
 PROTOCOLS = {
@@ -71,6 +77,9 @@ PROTOCOLS = {
     "lossy broadcast, repeated": LossyBroadcast(0.2, None, 0.5),
     "lossy broadcast, averaged": LossyBroadcast(0.2, 1, 0.5, resync=2),
     "local SGD": LocalSgd(3),
+    "layer-wise with a barrier": Layerwise(_PROFILE),
+    "layer-wise across the barrier": Layerwise(_PROFILE, Scheduler.CROSS_BARRIER),
+    "layer-wise, variance-bounded": Layerwise(_PROFILE, Scheduler.VARIANCE_BOUNDED),
     "gossip on a ring": Gossip(Graph.ring(4)),
     "gradient push": Gossip(OnePeerExponential(4)),
     "overlap gradient push": Gossip(OnePeerExponential(4), lag=2),

@@ -7,7 +7,11 @@ from elastic_consistency.simulator.collectives import Flat as Flat
 from elastic_consistency.simulator.collectives import Ring as Ring
 from elastic_consistency.simulator.collectives import Tree as Tree
 from elastic_consistency.simulator.engine import simulate as simulate
+from elastic_consistency.simulator.layer_profile import Layer as Layer
+from elastic_consistency.simulator.layer_profile import LayerProfile as LayerProfile
 from elastic_consistency.simulator.links import Link as Link
+from elastic_consistency.simulator.overlap import OverlapGain as OverlapGain
+from elastic_consistency.simulator.overlap import ideal_overlap as ideal_overlap
 from elastic_consistency.simulator.payload import Payload as Payload
 from elastic_consistency.simulator.stall import StallError as StallError
 from elastic_consistency.simulator.stall import Wait as Wait

@@ -25,6 +25,8 @@ from elastic_consistency.simulator.protocols.gossip import Gossip as Gossip
 from elastic_consistency.simulator.protocols.incremental_aggregate import (
     IncrementalAggregate as IncrementalAggregate,
 )
+from elastic_consistency.simulator.protocols.layerwise import Layerwise as Layerwise
+from elastic_consistency.simulator.protocols.layerwise import Scheduler as Scheduler
 from elastic_consistency.simulator.protocols.local_sgd import LocalSgd as LocalSgd
 from elastic_consistency.simulator.protocols.local_steps_server import (
     LocalStepsServer as LocalStepsServer,
