@@ -60,12 +60,27 @@ def test_a_contact_is_no_crossing():
         replace(relation, touches=False).check()
 
 
-def test_the_strongly_convex_statement_is_implied_only_from_its_threshold_on():
-    """2 L^2 - 2 L c - c^2 >= 0 needs L >= (1 + sqrt(3)) / 2 c; at L = c it fails."""
-    relation = by_name("published_strongly_convex_single_step >= SC1 after the start")
+def test_sc1_alone_does_not_imply_the_published_strongly_convex_statement():
+    """2 L^2 - 2 L c - c^2 >= 0 needs L >= (1 + sqrt(3)) / 2 c; SC2 has no such gap."""
+    first = get("strongly_convex_single_step").expression
+    start = (1 - s.alpha * s.c / 2) ** s.T * s.R0**2
+    log = sp.Symbol("log_T", nonnegative=True)
+    relation = by_name("published_strongly_convex_single_step >= SC2 after the start")
+    by_sc1 = replace(relation, smaller=(first - start).subs(s.alpha, 2 * log / (s.c * s.T)))
+    threshold = (1 + sp.sqrt(3)) / 2
+
+    replace(by_sc1, assumptions=(sp.Ge(s.L, threshold * s.c, evaluate=False),)).check()
+    with pytest.raises(DerivationError):
+        by_sc1.check()
+
+
+def test_sc2_is_not_below_sc1_beyond_its_condition_number():
+    relation = by_name("SC1 >= SC2 after the start for L/c <= 2 + sqrt(6)")
 
     with pytest.raises(DerivationError):
-        replace(relation, assumptions=(sp.Ge(s.L, s.c, evaluate=False),)).check()
+        replace(
+            relation, assumptions=(sp.Le(s.L, 5 * s.c), sp.Ge(s.L, s.c, evaluate=False))
+        ).check()
 
 
 def test_published_over_sharp_grows_as_theory_says():

@@ -71,6 +71,10 @@ from elastic_consistency.bounds.shared_memory import (
     shared_memory_gap,
 )
 from elastic_consistency.bounds.staleness import mean_staleness_scaled_step, total_staleness
+from elastic_consistency.bounds.strongly_convex_contraction import (
+    strongly_convex_contraction,
+    strongly_convex_parallel_contraction,
+)
 from elastic_consistency.bounds.strongly_convex_single_step import strongly_convex_single_step
 from elastic_consistency.bounds.topk import (
     one_bit_gap,
@@ -122,6 +126,8 @@ _BOUNDS = (
     nonconvex_sharp_family,
     nonconvex_parallel_step,
     strongly_convex_parallel_step,
+    strongly_convex_contraction,
+    strongly_convex_parallel_contraction,
     convex_single_step,
     error_feedback_nonconvex,
     error_feedback_parallel_nonconvex,

@@ -62,10 +62,10 @@ published_strongly_convex_single_step = Bound(
     + 48 * _LOG**3 * B**2 * L**2 / (c**4 * T**3),
     assumptions=(sp.Ge(T, 144 * L**4 / c**4, evaluate=False), sp.Le(c, L)),
     requirements=strongly_convex_single_step.requirements,
-    source=Source(_PAPER, Status.RECALLED),
+    source=Source(_PAPER, Status.IMPLIED),
     note=(
-        "Implied by SC1 for L >= (1 + sqrt(3)) / 2 c; below, its gap term is the smaller one. "
-        "SC1 needs T / log T >= 4 L / c instead of T >= 144 (L / c)^4."
+        "Implied by SC2 for all L >= c, by SC1 only for L >= (1 + sqrt(3)) / 2 c. SC2 needs "
+        "T / log T >= L/c + 1 instead of T >= 144 (L / c)^4."
     ),
 )
 published_strongly_convex_parallel_step = Bound(
@@ -84,6 +84,6 @@ published_strongly_convex_parallel_step = Bound(
         sp.Ge(p, 1, evaluate=False),
     ),
     requirements=strongly_convex_parallel_step.requirements,
-    source=Source(_PAPER, Status.RECALLED),
-    note="alpha = 2 (log T + log p) / (c T); recalled with low confidence.",
+    source=Source(_PAPER, Status.IMPLIED),
+    note="alpha = 2 log(T p) / (c T); implied by SCp2 even if only half of the nodes take part.",
 )

@@ -124,10 +124,6 @@ def _convergence() -> tuple[Relation, ...]:
     parallel = _of("nonconvex_parallel_step").subs(
         {s.alpha: s.alpha_0 * sp.sqrt(s.p) / sp.sqrt(s.T), s.w_min: sp.Rational(1, 2)}
     )
-    start = (1 - s.w_min * s.alpha * s.c / 2) ** s.T * s.R0**2
-    strong = _of("strongly_convex_parallel_step") - start
-    strong = strong.subs({s.p: 1, s.alpha: 2 * _LOG / (s.c * s.T)})
-    published = get("published_strongly_convex_single_step").expression - s.R0**2 / s.T
     return (
         Dominates(
             "published_nonconvex_single_step >= NC1",
@@ -150,14 +146,56 @@ def _convergence() -> tuple[Relation, ...]:
             parallel,
             get("published_nonconvex_parallel_step").assumptions,
         ),
+        *_strongly_convex(),
+    )
+
+
+def _strongly_convex() -> tuple[Relation, ...]:
+    """Compare floors; the starts follow from (1 - x)^T <= exp(-x T)."""
+    first = _of("strongly_convex_single_step") - _start(s.alpha * s.c / 2)
+    second = _of("strongly_convex_contraction") - _start(s.alpha * s.c)
+    nodes = _of("strongly_convex_parallel_contraction") - _start(s.w_min * s.alpha * s.c)
+    single, parallel = (
+        get(f"published_strongly_convex_{kind}_step") for kind in ("single", "parallel")
+    )
+    step = {s.alpha: 2 * _LOG / (s.c * s.T)}
+    single_floor = (single.expression - s.R0**2 / s.T).subs(sp.log(s.T), _LOG)
+    parallel_floor = (parallel.expression - s.R0**2 / (s.T * s.p)).subs(sp.log(s.T * s.p), _LOG)
+    ordered = (sp.Le(s.c, s.L),)
+    return (
         Dominates(
-            "published_strongly_convex_single_step >= SC1 after the start",
-            "gap and noise terms, for L >= (1 + sqrt(3)) / 2 c; (1 - log T/T)^T <= 1/T is the rest",
-            published.subs(sp.log(s.T), _LOG),
-            strong,
-            (sp.Ge(s.L, (1 + sp.sqrt(3)) / 2 * s.c, evaluate=False),),
+            "published_strongly_convex_single_step >= SC2 after the start",
+            "16, 12, 48 is implied by 4, 2, 0; (1 - 2 log T/T)^T <= 1/T^2 is the rest",
+            single_floor,
+            second.subs(step),
+            ordered,
+        ),
+        Dominates(
+            "published_strongly_convex_parallel_step >= SCp2 after the start",
+            "the same, at half participation: (1 - log(T p)/T)^T <= 1/(T p) is the rest",
+            parallel_floor,
+            nodes.subs(step),
+            (*ordered, sp.Ge(s.p, 1, evaluate=False)),
+        ),
+        Dominates(
+            "published_strongly_convex_single_step is within SC2",
+            "T >= 144 (L/c)^4 and log T <= 3/4 sqrt(T) give alpha <= 2/(L + c)",
+            2 / (s.L + s.c),
+            2 * _LOG / (s.c * s.T),
+            (*single.assumptions, sp.Le(_LOG, sp.Rational(3, 4) * sp.sqrt(s.T))),
+        ),
+        Dominates(
+            "SC1 >= SC2 after the start for L/c <= 2 + sqrt(6)",
+            "(L/c)^2 <= 4 L/c + 2, and the noise of SC2 is half of SC1's",
+            first,
+            second,
+            (sp.Le(s.L, (2 + sp.sqrt(6)) * s.c), sp.Ge(s.L, s.c, evaluate=False)),
         ),
     )
+
+
+def _start(shrink: sp.Expr) -> sp.Expr:
+    return (1 - shrink) ** s.T * s.R0**2
 
 
 def _special_cases() -> tuple[Relation, ...]:

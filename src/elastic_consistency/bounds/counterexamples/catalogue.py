@@ -50,6 +50,12 @@ _DESCENTS: dict[str, tuple[Callable[[Descent], float], float, dict[str, float]]]
     "nonconvex_parallel_step": (Descent.mean_squared_gradient, 1.0, {"w_min": 1.0, "p": 1.0}),
     "strongly_convex_single_step": (Descent.squared_distance, 0.5, {}),
     "strongly_convex_parallel_step": (Descent.squared_distance, 0.5, {"w_min": 1.0, "p": 1.0}),
+    "strongly_convex_contraction": (Descent.squared_distance, 0.99, {}),
+    "strongly_convex_parallel_contraction": (
+        Descent.squared_distance,
+        0.99,
+        {"w_min": 1.0, "p": 1.0},
+    ),
     "convex_single_step": (Descent.suboptimality_at_views, 0.25, {}),
     "error_feedback_nonconvex": (Descent.mean_squared_gradient, 1.0, {"gamma": 0.0}),
     "error_feedback_parallel_nonconvex": (
@@ -65,6 +71,9 @@ _DESCENTS: dict[str, tuple[Callable[[Descent], float], float, dict[str, float]]]
 _SPECIAL: dict[str, Callable[[], list[System]]] = {
     "nonconvex_parallel_step": lambda: special.common_noise({}, limit=1.0),
     "strongly_convex_parallel_step": lambda: special.common_noise({}, limit=0.5, distance=True),
+    "strongly_convex_parallel_contraction": lambda: special.common_noise(
+        {}, limit=0.99, distance=True
+    ),
     "convex_single_step": special.plateau,
     "error_feedback_nonconvex": lambda: special.codec_without_memory({}),
     "error_feedback_parallel_nonconvex": lambda: (

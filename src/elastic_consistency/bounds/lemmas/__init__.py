@@ -24,6 +24,7 @@ from elastic_consistency.bounds.lemmas.inequalities import (
 )
 from elastic_consistency.bounds.lemmas.losses import (
     bounded_gradient,
+    cocoercivity,
     convexity,
     descent_budget,
     gradient_size,
@@ -32,6 +33,7 @@ from elastic_consistency.bounds.lemmas.losses import (
     lipschitz_gradient,
     smoothness,
     strong_convexity,
+    strong_monotonicity,
 )
 from elastic_consistency.bounds.lemmas.noise import (
     batch_variance,
@@ -109,6 +111,7 @@ __all__ = [
     "bounded_gradient",
     "bounded_staleness",
     "capped_weight",
+    "cocoercivity",
     "contraction",
     "convexity",
     "definition",
@@ -166,6 +169,7 @@ __all__ = [
     "starts_at_zero",
     "stated",
     "strong_convexity",
+    "strong_monotonicity",
     "unbiased_noise",
     "vanishing_start",
     "variance",

@@ -34,6 +34,12 @@ def _gradient_size(v: Point, best: Point) -> Sides:
     return squared_norm(v.gradient), 2 * s.L * (v.value - best.value)
 
 
+def _cocoercive(x: Point, best: Point) -> Sides:
+    away, gradient = x.position - best.position, x.gradient
+    both = s.c * s.L * squared_norm(away) + squared_norm(gradient)
+    return both / (s.L + s.c), inner(gradient, away)
+
+
 smoothness = Lemma(
     "smoothness",
     "f(y) <= f(x) + <grad f(x), y - x> + (L/2) |y - x|^2",
@@ -64,6 +70,21 @@ convexity = Lemma(
     _convex,
     requires=frozenset({Requirement.CONVEX}),
 )
+cocoercivity = Lemma(
+    "cocoercivity",
+    "(c L |x - x*|^2 + |grad f(x)|^2) / (L + c) <= <grad f(x), x - x*>",
+    _cocoercive,
+    requires=frozenset({Requirement.SMOOTH, Requirement.STRONGLY_CONVEX}),
+)
+strong_monotonicity = Lemma(
+    "strong_monotonicity",
+    "c |x - x*|^2 <= <grad f(x), x - x*>",
+    lambda x, best: (
+        s.c * squared_norm(x.position - best.position),
+        inner(x.gradient, x.position - best.position),
+    ),
+    requires=frozenset({Requirement.STRONGLY_CONVEX}),
+)
 least_value = Lemma(
     "least_value",
     "f(x*) <= f(v), x* the minimiser",
@@ -93,6 +114,8 @@ STATED = (
     gradient_size,
     strong_convexity,
     convexity,
+    cocoercivity,
+    strong_monotonicity,
     least_value,
     descent_budget,
     bounded_gradient,
