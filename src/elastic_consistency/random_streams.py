@@ -122,7 +122,6 @@ class JobUniforms:
     def _fetch(self, number: int) -> np.ndarray:
         count = self._block * self._width
         rows = [
-            uniforms(seed, self._cause, self._worker, number * count, count)
-            for seed in self._seeds
+            uniforms(seed, self._cause, self._worker, number * count, count) for seed in self._seeds
         ]
         return np.stack(rows).reshape(len(self._seeds), self._block, self._width)

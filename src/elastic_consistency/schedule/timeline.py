@@ -105,7 +105,11 @@ class _Timeline:
         reads = first_reads(schedule)
         ends = _last_time(schedule, Op.ENCODE)
         for job in range(len(jobs)):
-            begin, end, read = jobs.begin[job], ends[job], table.time[reads[job]]
+            begin, end, read = (
+                float(jobs.begin[job]),
+                float(ends[job]),
+                float(table.time[reads[job]]),
+            )
             lane = _WORKER_TRACK + int(jobs.worker[job])
             if begin > read:
                 self._span(read, begin, lane, f"read {job}", job=job)
