@@ -94,9 +94,11 @@ def live(
         progress.waiting = False
         rank = Rank(invitation.number, invitation.size, dist.PrefixStore("task", store), progress)
         result = task(rank, argument)
-        _leave_together(rank)
-        dist.destroy_process_group()
+        progress.waiting = True
         messenger.send("result", result)
+        # Nobody tears its connections down, nor the store, while another rank needs them.
+        messenger.await_leave()
+        dist.destroy_process_group()
     except BaseException as error:  # noqa: BLE001  (whatever it is, the parent must hear of it)
         messenger.send("error", (_told(error), traceback.format_exc()))
         # Destructors of a broken process group may wait for ranks that are gone.
@@ -105,13 +107,6 @@ def live(
 
 def _told(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
-
-
-def _leave_together(rank: Rank) -> None:
-    """Nobody tears its connections down while another rank still needs them."""
-    rank.progress.waiting = True
-    rank.store.set(f"done/{rank.number}", "")
-    rank.store.wait([f"done/{k}" for k in range(rank.size)], _UNATTENDED)
 
 
 def _meet(messenger: "_Messenger", invitation: Invitation) -> Any:
@@ -148,6 +143,7 @@ class _Messenger:
     def __init__(self, connection: Connection, progress: Progress) -> None:
         self._connection, self._progress = connection, progress
         self._lock = threading.Lock()
+        self._leave = threading.Event()
 
     def send(self, kind: str, content: Any) -> None:
         with self._lock:
@@ -155,6 +151,10 @@ class _Messenger:
 
     def receive(self) -> Any:
         return self._connection.recv()
+
+    def await_leave(self) -> None:
+        """Wait until all ranks have handed in their results."""
+        self._leave.wait()
 
     def start(self, heartbeat: float) -> None:
         threading.Thread(target=self._talk, args=(heartbeat,), daemon=True).start()
@@ -164,10 +164,10 @@ class _Messenger:
             self._show_life()
             while not self._connection.poll(heartbeat):
                 self._show_life()
-            # The parent never writes now: there is something to read only when it is gone.
-        except OSError:
-            pass
-        os._exit(1)
+            self._connection.recv()  # the permission to leave, or the end of the parent
+            self._leave.set()
+        except (EOFError, OSError):
+            os._exit(1)
 
     def _show_life(self) -> None:
         self.send("alive", self._progress.state())

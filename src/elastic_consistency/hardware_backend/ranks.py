@@ -4,6 +4,7 @@ import multiprocessing
 import signal
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, final
@@ -14,6 +15,8 @@ from elastic_consistency.hardware_backend.invitation import Invitation, enter
 _PRELOADED = [
     "elastic_consistency.hardware_backend.rank_process",
     "elastic_consistency.hardware_backend.rank_replay",
+    "elastic_consistency.hardware_backend.live.rank_live",
+    "elastic_consistency.hardware_backend.elastic",
 ]
 _LAST_WORDS = 5.0  # s that ranks get to say what they saw once one of them has failed
 _BIRTH = 60.0  # s until the first sign of life
@@ -132,7 +135,15 @@ class _Crew:
             for number in self._open():
                 self._failures[number] = f"was stopped, since rank {first} had failed"
             raise self._error()
+        self._let_go()
         return [self._results[number] for number in range(self._size)]
+
+    def _let_go(self) -> None:
+        for member in self._members.values():
+            with suppress(OSError):
+                member.connection.send("leave")
+        for member in self._members.values():
+            member.process.join(_LAST_WORDS)
 
     def dismiss(self) -> None:
         """End whatever still runs."""
