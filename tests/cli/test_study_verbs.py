@@ -120,3 +120,19 @@ def test_replay_says_equal_or_fails(elastic, study_file, tmp_path):
 
     assert (equal.code, json.loads(equal.out)["holds"]) == (0, True)
     assert (different.code, json.loads(different.out)["holds"]) == (1, False)
+
+
+def test_advise_answers_in_text_and_in_json(elastic, study_file):
+    text = elastic("advise", study_file)
+    told = json.loads(elastic("advise", study_file, "--json").out)
+
+    assert text.code == 0, text.err
+    assert told["answer"] in " ".join(text.out.split())
+    assert "deadline of a gradient [s]" in " ".join(text.out.split())
+    assert {result["name"] for result in told["results"]} >= {"ringmaster", "synchronous"}
+
+
+def test_advise_can_keep_to_the_contenders_of_the_study(elastic, study_file):
+    told = json.loads(elastic("advise", study_file, "--own", "--json").out)
+
+    assert {result["name"] for result in told["results"]} == {"asynchronous", "synchronous"}

@@ -51,7 +51,7 @@ def page(reported) -> str:
 @pytest.fixture(scope="session")
 def without_certificate(reported) -> StudyOutcome:
     """The same outcome of a study that no bound speaks about."""
-    return replace(reported[0], certification=None)
+    return replace(reported[0], certification=None, uncertified="no theorem fits")
 
 
 @pytest.fixture(scope="session")

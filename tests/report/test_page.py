@@ -125,8 +125,8 @@ def test_columns_with_units_name_them(outline):
 def test_a_study_without_a_certificate_says_so(without_certificate, figures):
     outline = Outline(make_page(without_certificate, figures[:2]))
 
-    assert "No bound of the catalogue speaks about this study" in outline.words
-    assert "not applicable" in outline.words
+    assert "Not applicable: no theorem fits." in outline.words
+    assert "NOT APPLICABLE" in outline.words
 
 
 def test_the_report_is_the_same_every_time(reported, page, figures):

@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from elastic_consistency.bounds import get
-from elastic_consistency.studies.certification import certify
+from elastic_consistency.optimization.compression import TopK
+from elastic_consistency.optimization.update_rules import HeavyBall
+from elastic_consistency.simulator.protocols import Ringmaster
+from elastic_consistency.studies.certification import certify, obstacle
 from elastic_consistency.studies.certified_step import certified_step
 from elastic_consistency.studies.claims import limits_of
 from elastic_consistency.studies.runs import schedule_of
@@ -127,5 +130,19 @@ def test_a_schedule_without_a_server_is_refused(study):
 def test_more_points_than_a_trace_keeps_are_refused(study):
     long = replace(study.contenders[0], jobs=1004)
 
-    with pytest.raises(ValueError, match=r"Certificate\.jobs must be at most 1000"):
+    with pytest.raises(ValueError, match=r"Certificate\.jobs is at most 1000"):
         certify(study, long, schedule_of(study, long, 0), 0.1)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"rule": HeavyBall(1.0, 0.5)}, "plain SGD"),
+        ({"codec": TopK(1)}, "without compression"),
+        ({"protocol": Ringmaster(2)}, "every gradient to be applied"),
+    ],
+)
+def test_what_the_bounds_do_not_speak_about_is_told(study, change, told):
+    contender = replace(study.contenders[0], jobs=60, **change)
+
+    assert told in obstacle(contender, schedule_of(study, contender, 0))

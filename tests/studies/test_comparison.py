@@ -60,6 +60,15 @@ def test_one_worker_makes_both_protocols_the_same(study):
     assert saving.sentence.startswith("It cannot be told")
 
 
+def test_too_few_schedules_give_no_interval(study, results):
+    """Two schedules and a confidence of 99.99 %: Student's t reaches to infinity."""
+    two = [replace(result, times_s=result.times_s[:2]) for result in results]
+
+    (saving,) = savings(replace(study, confidence=0.9999), tuple(two))
+
+    assert saving.sentence.endswith("2 schedules are too few for an interval.")
+
+
 def test_a_target_out_of_reach_has_no_saving(study):
     hopeless = replace(study, target=1e-9)
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import typer
 
+from elastic_consistency.cli.advise import advise
 from elastic_consistency.cli.bounds import bounds_verbs
 from elastic_consistency.cli.demo import demo
 from elastic_consistency.cli.explain import explain
@@ -41,6 +42,7 @@ def application() -> typer.Typer:
     app.command(epilog="Example: elastic demo --slowdown 3 --output my-demo")(demo)
     app.command(epilog="Example: elastic new two_nodes")(new)
     app.command(epilog="Example: elastic run two_nodes.toml --output answer")(run)
+    app.command(epilog="Example: elastic advise two_nodes.toml")(advise)
     app.command(epilog="Example: elastic simulate two_nodes.toml --seed 3")(simulate)
     replay_example = "replay asynchronous-0.parquet --study two_nodes.toml --ranks 2"
     app.command(epilog=f"Example: elastic {replay_example}")(replay)

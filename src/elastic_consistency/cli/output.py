@@ -27,15 +27,17 @@ def console() -> Any:
 
 
 def table(title: str, *columns: str, rows: Any = ()) -> Any:
-    """A table with one string a cell; columns whose heading ends in a unit are right-aligned."""
+    """A table with one string a cell; a column is right-aligned if its heading ends in >."""
     from rich import box
     from rich.table import Table
+    from rich.text import Text
 
     made = Table(title=title or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for column in columns:
-        made.add_column(column.rstrip(">"), justify="right" if column.endswith(">") else "left")
+        justify = "right" if column.endswith(">") else "left"
+        made.add_column(Text(column.rstrip(">")), justify=justify, overflow="fold")
     for row in rows:
-        made.add_row(*(str(cell) for cell in row))
+        made.add_row(*(Text(str(cell)) for cell in row))  # [s] is a unit, not a style
     return made
 
 

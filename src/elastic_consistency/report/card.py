@@ -46,7 +46,7 @@ def card(outcome: StudyOutcome) -> tuple[CardRow, ...]:
     if outcome.certification is not None:
         rows += _certification(outcome.certification)
     else:
-        rows.append(CardRow("bounds", "verdict", "not applicable", "no bound speaks about this"))
+        rows.append(CardRow("theorems", "verdict", "NOT APPLICABLE", outcome.uncertified))
     return (*rows, *map(_parity, outcome.parity))
 
 

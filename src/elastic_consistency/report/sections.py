@@ -36,7 +36,7 @@ def verdict_tables(outcome: StudyOutcome) -> Markup:
     """Every verdict, and what each bound consists of."""
     certification = outcome.certification
     if certification is None:
-        return Markup("<p>No bound of the catalogue speaks about this study.</p>")
+        return Markup(f"<p>Not applicable: {text(outcome.uncertified)}.</p>")
     judged = list(zip(certification.verdicts, certification.informative, strict=True))
     rows = [
         (

@@ -9,7 +9,9 @@ from elastic_consistency.bounds import Requirement, get
 from elastic_consistency.execution import Measurement, execute
 from elastic_consistency.execution.probes.applied import AppliedSequence
 from elastic_consistency.execution.probes.started import StartedSequence
+from elastic_consistency.optimization.compression import Identity
 from elastic_consistency.optimization.oracles import Constants
+from elastic_consistency.optimization.update_rules import SGD
 from elastic_consistency.schedule import SERVER, Schedule
 from elastic_consistency.studies.certified_step import CertifiedStep, certified_step
 from elastic_consistency.studies.claims import Limits, gap_claim, limits_of, theorem_claims
@@ -65,7 +67,6 @@ class Certification:
         replicates: Number of replicates.
         jobs: Gradients of each.
         digest: Of the schedule.
-        inapplicable: Why nothing could be judged; "" if something was.
     """
 
     contender: str
@@ -81,7 +82,6 @@ class Certification:
     replicates: int
     jobs: int
     digest: str
-    inapplicable: str = ""
 
 
 def certify(
@@ -92,14 +92,16 @@ def certify(
     Args:
         study: Problem and certificate.
         contender: Rule and codec.
-        schedule: Of an algorithm with one server.
+        schedule: Of the contender; see `obstacle` for those that are refused.
         step_size: Step size.
 
     Raises:
-        ValueError: If the schedule has no server, or too many jobs to keep every point.
+        ValueError: If the bounds do not speak about it.
     """
     certificate = study.certificate or Certificate()
-    _refuse_unsuitable(schedule)
+    reason = obstacle(contender, schedule)
+    if reason:
+        raise ValueError(f"certify does not apply: {reason}.")
     limits = limits_of(study.oracle, certificate.radius)
     rule = with_step_size(contender.rule, step_size)
     measured = execute(
@@ -134,14 +136,17 @@ def certify(
     )
 
 
-def _refuse_unsuitable(schedule: Schedule) -> None:
+def obstacle(contender: Contender, schedule: Schedule) -> str:
+    """Why the bounds of this file do not speak about a contender; "" if they do."""
     if schedule.metadata.hosts != (SERVER,):
-        raise ValueError("certify needs a schedule with one replica, on the server.")
+        return "the bounds used here speak of one replica, on the server"
+    if not bool((schedule.jobs.share == 1).all()):
+        return "the bounds used here need every gradient to be applied, in full"
+    if not isinstance(contender.rule, SGD) or not isinstance(contender.codec, Identity):
+        return "the bounds used here speak of plain SGD without compression"
     if len(schedule.jobs) > _MOST_JOBS:
-        raise ValueError(
-            f"Certificate.jobs must be at most {_MOST_JOBS}, so that every point is kept, "
-            f"got {len(schedule.jobs)}."
-        )
+        return f"a certificate keeps every point, so Certificate.jobs is at most {_MOST_JOBS}"
+    return ""
 
 
 def _values(schedule: Schedule, limits: Limits, step_size: float) -> dict[str, float]:

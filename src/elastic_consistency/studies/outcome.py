@@ -26,6 +26,7 @@ class StudyOutcome:
         contenders: One result each.
         savings: Of every contender over the last one.
         certification: Of the first contender; None if none was asked for or possible.
+        uncertified: Why there is none; "" if there is one.
         parity: Replays on real processes.
         manifest: Seeds, versions and digests.
         files: Names of the files that were written, by what they hold.
@@ -41,6 +42,7 @@ class StudyOutcome:
     contenders: tuple[ContenderResult, ...]
     savings: tuple[Saving, ...]
     certification: Certification | None
+    uncertified: str
     parity: tuple[ParityCheck, ...]
     manifest: dict[str, Any]
     files: dict[str, str]

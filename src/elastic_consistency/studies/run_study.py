@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from elastic_consistency.schedule import SERVER, Schedule
+from elastic_consistency.schedule import Schedule
 from elastic_consistency.schedule.timeline import save_timeline
-from elastic_consistency.studies.certification import Certification, certify
+from elastic_consistency.studies.certification import Certification, certify, obstacle
 from elastic_consistency.studies.comparison import ContenderResult, compare
 from elastic_consistency.studies.manifest import file_digest, manifest
 from elastic_consistency.studies.outcome import StudyOutcome
@@ -37,7 +37,7 @@ def run_study(
     compared = compare(study, progress.part(0.0, 0.6))
     files = _save_schedules(compared, output)
     progress.say("measuring against the bounds", 0.6)
-    certification = _certify(study, compared[0][0])
+    certification, uncertified = _certify(study, compared[0][0])
     progress.say("replaying on real processes", 0.85)
     parity = _replays(study, compared, output, ranks) if ranks else ()
     results = tuple(result for result, _ in compared)
@@ -52,6 +52,7 @@ def run_study(
         contenders=results,
         savings=savings(study, results),
         certification=certification,
+        uncertified=uncertified,
         parity=parity,
         manifest=manifest(study, {result.name: result.digests for result in results}),
         files=files,
@@ -80,13 +81,17 @@ def _save_schedules(compared: Compared, output: Path) -> dict[str, str]:
     return files
 
 
-def _certify(study: Study, result: ContenderResult) -> Certification | None:
+def _certify(study: Study, result: ContenderResult) -> tuple[Certification | None, str]:
+    """The certificate of the first contender, or why there is none."""
     contender = study.contenders[0]
-    if study.certificate is None or contender.protocol.hosts(study.cluster) != (SERVER,):
-        return None
+    if study.certificate is None:
+        return None, "the study asks for no certificate"
     shorter = replace(contender, jobs=study.certificate.jobs)
     schedule = schedule_of(study, shorter, study.certificate.timing_seed)
-    return certify(study, contender, schedule, result.step_size)
+    reason = obstacle(contender, schedule)
+    if reason:
+        return None, reason
+    return certify(study, contender, schedule, result.step_size), ""
 
 
 def _replays(study: Study, compared: Compared, output: Path, ranks: int) -> tuple[ParityCheck, ...]:

@@ -1,5 +1,6 @@
 """Does it pay? Each contender against the baseline, in pairs, and the answer in a sentence."""
 
+import math
 from dataclasses import dataclass
 from typing import final
 
@@ -54,6 +55,9 @@ def _saving(study: Study, challenger: ContenderResult, baseline: ContenderResult
 
 
 def _sentence(who: str, whom: str, share: Estimate, pays: bool | None) -> str:  # noqa: FBT001
+    if not math.isfinite(share.lower):
+        few = f"{share.n_replicates} schedules are too few for an interval"
+        return f"It cannot be told whether {who} pays here: {few}."
     span = f"between {share.lower:.1%} and {share.upper:.1%}"
     sure = f"{share.confidence:.0%} confidence, approximate, {share.n_replicates} paired schedules"
     if pays is None:
