@@ -12,12 +12,14 @@ class Fault:
         file: Path below src/elastic_consistency.
         right: The text as it is; it must occur exactly once.
         wrong: The text that takes its place.
+        caught_by: Part of the names of the property tests that catch it.
     """
 
     name: str
     file: str
     right: str
     wrong: str
+    caught_by: str
 
 
 BOUNDS = (
@@ -26,48 +28,56 @@ BOUNDS = (
         "bounds/server.py",
         "expression=(n - 1) * M,",
         "expression=(n - 1) * M / 2,",
+        "gaps_of_a_server_hold",
     ),
     Fault(
         "wrong tau: one step of staleness too few",
         "bounds/server.py",
         "expression=tau_max * M,",
         "expression=(tau_max - 1) * M,",
+        "gaps_of_a_server_hold",
     ),
     Fault(
         "messages of one sender instead of p - 1",
         "bounds/message_passing.py",
         "expression=(p - 1) * tau * M / p,",
         "expression=tau * M / p,",
+        "late_messages_stay",
     ),
     Fault(
         "gamma for its square root in error feedback",
         "bounds/error_feedback.py",
         "expression=_ROOT / (1 - _ROOT) * M,",
         "expression=gamma / (1 - _ROOT) * M,",
+        "error_feedback_of_one_node",
     ),
     Fault(
         "only the last momentum counts",
         "bounds/heavy_ball.py",
         "expression=mu * M / (1 - mu),",
         "expression=mu * M,",
+        "heavy_ball_stays",
     ),
     Fault(
         "the delay term is lost in the non-convex theorem",
         "bounds/nonconvex_single_step.py",
         "2 * Delta / (alpha * T) + L**2 * alpha**2 * B**2 +",
         "2 * Delta / (alpha * T) +",
+        "convergence_theorems_hold",
     ),
     Fault(
         "the delay term is lost in the strongly convex theorem",
         "bounds/strongly_convex_single_step.py",
         "contracted + 2 * (2 * L + c) / c * alpha**2 * B**2 +",
         "contracted +",
+        "convergence_theorems_hold",
     ),
     Fault(
         "rho squared for rho in gossip",
         "bounds/gossip.py",
         "expression=rho * M / (1 - rho),",
         "expression=rho**2 * M / (1 - rho),",
+        "no_system_exceeds",
     ),
 )
 SIMULATOR = (
@@ -76,36 +86,42 @@ SIMULATOR = (
         "simulator/protocols/asynchronous_server.py",
         "_ENCODE + _APPLY + _READ)",
         "_ENCODE + _READ + _APPLY)",
+        "tested_in_five_lines",
     ),
     Fault(
         "the server applies half of each update",
         "simulator/protocols/asynchronous_server.py",
         "RowPattern(Op.ADD, job=0, fixed_replica=0, weight=1.0)",
         "RowPattern(Op.ADD, job=0, fixed_replica=0, weight=0.5)",
+        "tested_in_five_lines",
     ),
     Fault(
         "lost 1/p in the all-reduce",
         "simulator/protocols/all_reduce.py",
         "record.put(self._message, job=job, weight=1 / len(self._jobs))",
         "record.put(self._message, job=job, weight=1.0)",
+        "synchronous_workers_have_no_gap",
     ),
     Fault(
         "off by one: messages may be a round later than allowed",
         "simulator/protocols/message_passing.py",
         "due = self._round[worker] - self._protocol.lag",
         "due = self._round[worker] - self._protocol.lag - 1",
+        "simulated_messages_stay",
     ),
     Fault(
         "lost 1/p in message passing",
         "simulator/protocols/message_passing.py",
         "record.add(worker, job=job, weight=1 / p)",
         "record.add(worker, job=job, weight=1.0)",
+        "simulated_messages_stay",
     ),
     Fault(
         "a replica too many in the average of local SGD",
         "simulator/protocols/local_sgd.py",
         "replica=worker, weight=1 / self._p)",
         "replica=worker, weight=1 / (self._p + 1))",
+        "local_steps_stay",
     ),
 )
 SCHEDULE = (
@@ -114,12 +130,14 @@ SCHEDULE = (
         "schedule/staleness.py",
         "return last - np.searchsorted(keys, base + np.minimum(after, stride - 1))",
         "return np.maximum(last - np.searchsorted(keys, base + np.minimum(after, stride)) - 1, 0)",
+        "applied_gap_of_a_server",
     ),
     Fault(
         "off by one: a job is in flight with itself",
         "schedule/staleness.py",
         "return np.searchsorted(started, rows) - np.searchsorted(ended, rows)",
         'return np.searchsorted(started, rows, side="right") - np.searchsorted(ended, rows)',
+        "started_gap_of_a_server",
     ),
 )
 EXECUTION = (
@@ -128,12 +146,14 @@ EXECUTION = (
         "execution/executor.py",
         "self._rule.step(x[b], buffer.pop(b), state[b])",
         "self._rule.step(x[b], buffer[b], state[b])",
+        "coefficients_foretell",
     ),
     Fault(
         "the weight of a contribution is ignored",
         "execution/executor.py",
         "factor = weight * self._rule.scale(stale)",
         "factor = self._rule.scale(stale)",
+        "coefficients_foretell",
     ),
     Fault(
         "off by one: the auxiliary iterate already holds the job's own gradient",
@@ -141,6 +161,7 @@ EXECUTION = (
         "self._traces.add(event.time, event.job, self._x, executor.view(event.job))",
         "self._traces.add(event.time, event.job, self._x - float(self._weights[event.job])"
         " * executor.gradient_of(event.job), executor.view(event.job))",
+        "coefficients_foretell",
     ),
 )
 OPTIMIZATION = (
@@ -149,30 +170,35 @@ OPTIMIZATION = (
         "optimization/update_rules/heavy_ball.py",
         "return x - self.step_size * velocity, velocity",
         "return x - self.step_size * velocity, state",
+        "heavy_ball_stays",
     ),
     Fault(
         "error feedback forgets what it held back",
         "optimization/compression/error_feedback.py",
         "corrected = residual + vector",
         "corrected = vector",
+        "error_feedback_of_one_node",
     ),
     Fault(
         "TopK sends the smallest entries",
         "optimization/compression/top_k.py",
         "largest_entries(xp.abs(vector),",
         "largest_entries(-xp.abs(vector),",
+        "error_feedback_of_one_node",
     ),
     Fault(
         "biased codec: it shrinks by more than it says",
         "optimization/compression/scaling.py",
         "return (1 - self.gamma**0.5) * vector, state",
         "return (1 - self.gamma**0.25) * vector, state",
+        "error_feedback_of_one_node",
     ),
     Fault(
         "the smallest eigenvalue is called the smoothness",
         "optimization/oracles/quadratic.py",
         "smoothness = float(self.spectrum.max())",
         "smoothness = float(self.spectrum.min())",
+        "theorems",
     ),
 )
 FAULTS = (*BOUNDS, *SIMULATOR, *SCHEDULE, *EXECUTION, *OPTIMIZATION)

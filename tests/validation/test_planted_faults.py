@@ -1,7 +1,7 @@
 """Every planted fault is caught by the property tests.
 
-Each fault is planted in a copy of the source, on which the property tests then run in a process
-of their own. To run all of them:  pytest -m slow tests/validation/test_planted_faults.py
+Each fault is planted in a copy of the source, on which the property tests that watch it run in a
+process of their own. To run all of them:  pytest -m slow tests/validation/test_planted_faults.py
 """
 
 import importlib.util
@@ -15,8 +15,12 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "elastic_consistency"
-# The quick ones first: the run ends at the first failure.
-PROPERTY_TESTS = ("test_adversaries.py", "test_theorems.py", "test_worst_case.py")
+PROPERTY_TESTS = (
+    "test_adversaries.py",
+    "test_strategies.py",
+    "test_theorems.py",
+    "test_worst_case.py",
+)
 TESTS_FAILED = 1  # of pytest; an import that fails would give another code
 
 
@@ -43,10 +47,11 @@ def _plant(fault, folder):
     file.write_text(text.replace(fault.right, fault.wrong), encoding="utf-8")
 
 
-def _run_property_tests(source):
+def _run_property_tests(source, named):
     environment = dict(os.environ, PYTHONPATH=str(source), PYTHONDONTWRITEBYTECODE="1")
     tests = [str(ROOT / "tests" / "validation" / name) for name in PROPERTY_TESTS]
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
+    options = ["-x", "-q", "-p", "no:cacheprovider", "-k", named]
+    command = [sys.executable, "-m", "pytest", *options, *tests]
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
 
 
@@ -59,10 +64,20 @@ def test_every_fault_changes_something():
 
 
 @pytest.mark.slow
+def test_without_a_fault_the_property_tests_pass(tmp_path):
+    """Else they would catch anything."""
+    shutil.copytree(PACKAGE, tmp_path / "elastic_consistency")
+
+    run = _run_property_tests(tmp_path, " or ".join({fault.caught_by for fault in FAULTS}))
+
+    assert run.returncode == 0, run.stdout[-3000:]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_a_planted_fault_is_caught(fault, tmp_path):
     _plant(fault, tmp_path)
 
-    run = _run_property_tests(tmp_path)
+    run = _run_property_tests(tmp_path, fault.caught_by)
 
     assert run.returncode == TESTS_FAILED, run.stdout[-3000:] + run.stderr[-2000:]

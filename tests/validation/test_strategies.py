@@ -1,9 +1,10 @@
 """Strategies draw legal things of every kind, and a method is tested in five lines."""
 
 import pytest
-from hypothesis import find, given, settings
+from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
+from elastic_consistency.bounds import get
 from elastic_consistency.execution import execute
 from elastic_consistency.optimization.compression import Identity
 from elastic_consistency.optimization.oracles import Linear
@@ -15,6 +16,8 @@ from elastic_consistency.validation import strategies as drawn
 from elastic_consistency.validation.adversaries import late_messages, server_schedule
 from elastic_consistency.validation.timeline_text import timeline_text
 
+# No shrinking: what is found need not be small.
+SEARCH = settings(max_examples=3000, database=None, phases=(Phase.generate,))
 FEW = settings(max_examples=25)
 
 
@@ -61,15 +64,15 @@ def test_noisy_problems_are_noisy(oracle):
         (drawn.protocols(), lambda protocol: isinstance(protocol, AllReduce)),
         (drawn.oracles(), lambda oracle: isinstance(oracle, Linear)),
         (drawn.rules(), lambda rule: isinstance(rule, HeavyBall)),
-        (drawn.schedules(), lambda schedule: schedule.staleness().steps.max(initial=0) > 8),
+        (drawn.server_schedules(), lambda schedule: schedule.staleness().steps.max() > 8),
     ],
 )
 def test_every_kind_can_be_drawn(strategy, wanted):
-    assert wanted(find(strategy, wanted, settings=settings(max_examples=3000, database=None)))
+    assert wanted(find(strategy, wanted, settings=SEARCH))
 
 
 def _smallest(strategy):
-    return find(strategy, lambda _: True, settings=settings(max_examples=100, database=None))
+    return find(strategy, lambda _: True, settings=settings(max_examples=20, database=None))
 
 
 def test_all_strategies_shrink_to_the_simplest_case():
@@ -108,6 +111,36 @@ def test_synchronous_workers_have_no_gap_at_all():
     from elastic_consistency.execution.quantities import Sequence
 
     drawn.assert_elastic(AllReduce(), 0, sequence=Sequence.AGGREGATE, examples=40)
+
+
+def test_a_targeted_search_reaches_a_tight_constant():
+    """M tau_max is attained by every linear loss; any schedule with a stale update will do."""
+    study, verdict = drawn.find_tightest(
+        get("server_applied_gap"),
+        drawn.studies(schedule=drawn.server_schedules(), oracle=drawn.linears()),
+        examples=60,
+    )
+
+    assert verdict.tightness == pytest.approx(1)
+    assert study.schedule.staleness().steps.max() > 0
+
+
+def test_a_targeted_search_climbs_towards_a_loose_bound():
+    """NC1 loses a factor 2 by polarisation: sequential descent on a quadratic reaches near 1/2."""
+    _, verdict = drawn.find_tightest(
+        get("nonconvex_single_step"),
+        drawn.studies(schedule=drawn.server_schedules(), oracle=drawn.quadratics()),
+        examples=150,
+    )
+
+    assert 0.4 < verdict.tightness <= 1
+
+
+def test_a_search_among_studies_that_a_bound_is_not_about_is_refused():
+    with pytest.raises(ValueError, match="studies that heavy_ball_gap is about"):
+        drawn.find_tightest(
+            get("heavy_ball_gap"), drawn.studies(schedule=drawn.server_schedules()), examples=5
+        )
 
 
 class TestTimelines:

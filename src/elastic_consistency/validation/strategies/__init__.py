@@ -47,6 +47,7 @@ from elastic_consistency.validation.strategies.schedules import (
 from elastic_consistency.validation.strategies.schedules import (
     simulated_schedules as simulated_schedules,
 )
+from elastic_consistency.validation.strategies.search import find_tightest as find_tightest
 from elastic_consistency.validation.strategies.studies import (
     assert_bound_holds as assert_bound_holds,
 )

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from elastic_consistency.schedule import Schedule
 from elastic_consistency.simulator import Cluster, Until, simulate
-from elastic_consistency.simulator.protocols import AbstractProtocol
+from elastic_consistency.simulator.protocols import AbstractProtocol, LocalSgd, LocalStepsServer
 from elastic_consistency.validation.adversaries import late_messages, server_schedule
 from elastic_consistency.validation.strategies.clusters import clusters, protocols
 
@@ -41,10 +41,18 @@ def simulated_schedules(
     """Drained schedules of a protocol on a cluster."""
     machines = draw(clusters() if cluster is None else cluster)
     method = draw(protocols() if protocol is None else protocol)
-    # A round of local SGD needs up to three jobs of each worker.
-    least = 3 * machines.n_workers
+    least = jobs_of_a_round(method, machines.n_workers)
     jobs = draw(st.integers(least, max(max_jobs, least)))
     return simulate(method, machines, until=Until(jobs=jobs), seed=draw(st.integers(0, 3)))
+
+
+def jobs_of_a_round(protocol: AbstractProtocol, n_workers: int) -> int:
+    """Jobs without which a protocol does not begin."""
+    if isinstance(protocol, LocalSgd):
+        return protocol.steps * n_workers
+    if isinstance(protocol, LocalStepsServer):
+        return protocol.window * n_workers
+    return n_workers
 
 
 def schedules(*, max_jobs: int = 25) -> st.SearchStrategy[Schedule]:

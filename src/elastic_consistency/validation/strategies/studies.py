@@ -22,7 +22,7 @@ from elastic_consistency.validation.timeline_text import timeline_text
 from elastic_consistency.validation.verdict import Outcome, Verdict
 
 _SEARCH = (Phase.generate, Phase.target, Phase.shrink)
-_EXACT_ERROR_RATE = 1e-9  # exact figures do not err; judge() wants a number
+EXACT_ERROR_RATE = 1e-9  # exact figures do not err; judge() wants a number
 
 
 def studies(
@@ -60,7 +60,7 @@ def assert_bound_holds(
     """
     known = study.values() | dict(values or {})
     verdict = judge(
-        study.measure(bound), bound, known, error_rate=_EXACT_ERROR_RATE, unmet=study.unmet()
+        study.measure(bound), bound, known, error_rate=EXACT_ERROR_RATE, unmet=study.unmet()
     )
     if verdict.outcome is Outcome.VIOLATED:
         raise AssertionError(f"{verdict.sentence}\n{timeline_text(study.schedule)}")
@@ -116,4 +116,9 @@ def assert_elastic(
                 f"{timeline_text(schedule)}"
             )
 
-    search()
+    try:
+        search()
+    except AssertionError as failure:
+        # The search is deterministic: the sentence and the timeline say all, and the long
+        # representation of the schedule that Hypothesis adds would bury them.
+        raise AssertionError(str(failure)) from None
