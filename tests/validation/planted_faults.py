@@ -1,4 +1,4 @@
-"""Twenty-four faults, each one a small change of the source that a tired developer might make."""
+"""Faults, each one a small change of the source that a tired developer might make."""
 
 from dataclasses import dataclass
 
@@ -201,4 +201,69 @@ OPTIMIZATION = (
         "theorems",
     ),
 )
-FAULTS = (*BOUNDS, *SIMULATOR, *SCHEDULE, *EXECUTION, *OPTIMIZATION)
+STATISTICS = (
+    Fault(
+        "one side of an interval gets the whole error rate",
+        "validation/intervals/empirical_bernstein.py",
+        "logarithm = np.log(4 / error_rate)",
+        "logarithm = np.log(2 / error_rate)",
+        "formula_of_maurer",
+    ),
+    Fault(
+        "a bet is made after its sample is seen",
+        "validation/intervals/confidence_sequence.py",
+        "variance[..., :-1]], axis=-1)",
+        "variance[..., 1:]], axis=-1)",
+        "betting_excludes_exactly",
+    ),
+    Fault(
+        "what was excluded is forgotten again",
+        "validation/intervals/confidence_sequence.py",
+        "np.cumsum(gains, axis=-1).max(axis=-1)",
+        "np.cumsum(gains, axis=-1)[..., -1]",
+        "never_takes_back or betting_excludes",
+    ),
+    Fault(
+        "every step of a supremum has the whole error rate",
+        "validation/intervals/supremum.py",
+        "share = checked_confidence(confidence) / len(values)",
+        "share = checked_confidence(confidence)",
+        "supremum_gives_each_step",
+    ),
+    Fault(
+        "a verdict reads the figure and not its interval",
+        "validation/judge.py",
+        "above = estimate.lower > most + scale",
+        "above = estimate.value > most + scale",
+        "whole_interval_decides",
+    ),
+    Fault(
+        "approximate methods may say VIOLATED",
+        "validation/judge.py",
+        "if not estimate.method.may_violate:",
+        "if False:",
+        "approximate_method_never",
+    ),
+    Fault(
+        "estimated constants cost nothing",
+        "validation/judge.py",
+        "spent = estimate.error_rate + sum(",
+        "spent = estimate.error_rate + 0 * sum(",
+        "spend_part_of_the_error_budget",
+    ),
+    Fault(
+        "every claim of a report has the whole error rate",
+        "validation/judge.py",
+        "share = error_rate / max(1,",
+        "share = error_rate / min(1,",
+        "error_rate_is_shared",
+    ),
+    Fault(
+        "replicates of a ratio are taken as unpaired",
+        "validation/paired.py",
+        "(v11, v12), (_, v22) = covariance",
+        "(v11, v12), (_, v22) = covariance * np.eye(2)",
+        "ends_of_a_ratio",
+    ),
+)
+FAULTS = (*BOUNDS, *SIMULATOR, *SCHEDULE, *EXECUTION, *OPTIMIZATION, *STATISTICS)

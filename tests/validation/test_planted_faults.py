@@ -17,6 +17,9 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "elastic_consistency"
 PROPERTY_TESTS = (
     "test_adversaries.py",
+    "test_intervals.py",
+    "test_judge.py",
+    "test_paired.py",
     "test_strategies.py",
     "test_theorems.py",
     "test_worst_case.py",
@@ -61,6 +64,12 @@ def test_there_are_at_least_twenty_different_faults():
 
 def test_every_fault_changes_something():
     assert all(fault.right != fault.wrong for fault in FAULTS)
+
+
+def test_the_page_lists_every_fault():
+    page = Path(__file__).with_name("README.md").read_text(encoding="utf-8")
+
+    assert [fault.name for fault in FAULTS if f"| {fault.name} |" not in page] == []
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from typing import final
 
 import numpy as np
 
-from elastic_consistency.validation.estimate import Estimate, exact
+from elastic_consistency.validation.estimate import Estimate, Method, exact
 from elastic_consistency.validation.intervals import proportion_limits, student_t
 from elastic_consistency.validation.papers.curve import Curve
 
@@ -129,7 +129,7 @@ def over_seeds(name: str, samples: np.ndarray, *, seed: int = 0) -> Measured:
 
 def share_of_seeds(name: str, successes: int, trials: int, *, seed: int = 0) -> Measured:
     """A share of seeds, with the exact interval of a proportion."""
-    lower, upper = proportion_limits(successes, trials, error_rate=1 - CONFIDENCE)
+    lower, upper = proportion_limits(successes, trials, confidence=CONFIDENCE)
     value = successes / trials
     estimate = Estimate(
         value=value,

@@ -1,0 +1,73 @@
+"""A finished row as a JSON file: written whole or not at all, and read back."""
+
+import hashlib
+import inspect
+import json
+import math
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from elastic_consistency.validation.papers.claim import Effort, PaperClaim
+from elastic_consistency.validation.papers.finding import Finding
+
+Record = dict[str, Any]
+
+
+def record_of(claim: PaperClaim, finding: Finding, effort: Effort, seconds: float) -> Record:
+    """Everything that the table and the page show of a row, in the types of JSON."""
+    return {
+        "name": claim.name,
+        "paper": claim.paper.value,
+        "statement": claim.statement,
+        "value": _plain(claim.value),
+        **_plain(finding),
+        "full": effort.full,
+        "seconds": round(seconds, 2),
+        "key": key_of(claim, effort),
+    }
+
+
+def key_of(claim: PaperClaim, effort: Effort) -> str:
+    """Digest of what a record depends on: the claim, its experiment's file and the effort."""
+    function = inspect.unwrap(getattr(claim.experiment, "func", claim.experiment))
+    source = Path(inspect.getfile(function)).read_bytes()
+    parts = (claim.name, claim.statement, repr(claim.value), repr(effort))
+    return hashlib.sha256("\n".join(parts).encode() + source).hexdigest()[:16]
+
+
+def save(record: Record, folder: Path) -> None:
+    """Write the record of a row; a reader sees the old file or the new one, never a part."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{record['name']}.json"
+    beside = path.with_suffix(".part")
+    beside.write_text(json.dumps(record, indent=1, allow_nan=False), "utf-8")
+    beside.replace(path)
+
+
+def load(claim: PaperClaim, effort: Effort, folder: Path) -> Record | None:
+    """The record of a row that was finished before, if it is still true."""
+    path = folder / f"{claim.name}.json"
+    if not path.exists():
+        return None
+    try:
+        record = json.loads(path.read_text("utf-8"))
+    except json.JSONDecodeError:
+        return None
+    return record if record.get("key") == key_of(claim, effort) else None
+
+
+def _plain(value: Any) -> Any:
+    """`value` in the types of JSON; numbers that are not finite become text."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, set | frozenset):
+        return sorted(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
