@@ -11,6 +11,7 @@ from elastic_consistency.optimization.oracles import (
     breast_cancer,
     measured_heterogeneity,
 )
+from elastic_consistency.optimization.oracles.logistic_constants import largest_sample_gradients
 
 with_constants = pytest.mark.parametrize("case", BOUNDED, ids=lambda case: case.name)
 
@@ -45,7 +46,7 @@ def test_no_sampled_pair_violates_smoothness_or_convexity(case, radius):
 
 
 @with_constants
-@pytest.mark.parametrize("radius", [0.0, 0.5, 3.0])
+@pytest.mark.parametrize("radius", [0.0, 0.5, 3.0, 300.0])
 def test_no_sampled_point_violates_variance_or_second_moment(case, radius):
     """Exact for batches of one. Others are means of 400 draws: 1 + 6 sqrt(2 / 400) to spare."""
     oracle, constants = case.oracle, case.oracle.constants(radius)
@@ -165,6 +166,28 @@ def test_smoothness_of_binary_logistic_regression_is_attained_at_the_origin():
 
     largest = np.linalg.eigvalsh(np.array(columns))[-1]
     assert oracle.constants(1.0).smoothness == pytest.approx(largest, rel=1e-12)
+
+
+@pytest.mark.parametrize("radius", [0.0, 0.1, 1.0, 10.0])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_no_sample_is_steeper_than_its_bound_even_where_it_is_worst(n_classes, radius):
+    """From the centre along x (e_k - e_y), k wrong and y right; one column attains the bound."""
+    oracle = LogisticRegression(*labelled_data(12, 3, n_classes), n_classes, batch=1, ridge=0.0)
+    centre = np.random.default_rng(1).normal(size=oracle.dimension)
+    bounds = largest_sample_gradients(oracle, centre, radius)
+    for number, (features, right) in enumerate(zip(oracle.features, oracle.labels, strict=True)):
+        steepest = 0.0
+        for wrong in set(range(n_classes)) - {right}:
+            towards = np.eye(n_classes)[wrong] - np.eye(n_classes)[right]
+            towards = towards[1:] if n_classes == 2 else towards
+            direction = np.outer(features, towards).ravel()
+            point = centre + radius * direction / np.linalg.norm(direction)
+            gradient = oracle.gradient(point[None], np.array([[(number + 0.5) / 12]]), 0)
+            steepest = max(steepest, np.linalg.norm(gradient))
+
+        assert steepest <= bounds[number] * (1 + 1e-9)
+        if n_classes == 2:
+            assert steepest == pytest.approx(bounds[number], rel=1e-9)
 
 
 def test_variance_bound_of_logistic_regression_is_close_at_the_minimiser():

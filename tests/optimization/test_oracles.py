@@ -117,6 +117,21 @@ def test_noise_is_the_inverse_normal_of_its_uniforms(draws):
     np.testing.assert_allclose(noise, expected, rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_huge_logits_overflow_nowhere(n_classes, library):
+    """Every sample costs its own logit gap, and its gradient is at most sqrt(2) ||x||."""
+    oracle = LogisticRegression(*labelled_data(12, 2, n_classes), n_classes, batch=12, ridge=0.0)
+    x = library.array(1e5 * np.ones((1, oracle.dimension)) * np.arange(1, oracle.dimension + 1))
+
+    loss, gradient = library.numpy(oracle.loss(x)), library.numpy(oracle.mean_gradient(x))
+
+    logits = oracle.features @ library.numpy(x).reshape(2, -1)
+    logits = np.hstack([np.zeros((12, 1)), logits]) if n_classes == 2 else logits
+    gaps = logits.max(axis=1) - logits[np.arange(12), oracle.labels]
+    assert loss.item() == pytest.approx(gaps.mean(), rel=1e-9)
+    assert np.linalg.norm(gradient) <= 2**0.5 * np.linalg.norm(oracle.features, axis=1).max()
+
+
 def test_a_linear_loss_gives_every_replicate_its_own_row(library):
     gradient = Linear(np.array([3.0, 4.0])).gradient(library.array(np.ones((2, 2))), None, 0)
 

@@ -107,7 +107,9 @@ def test_dropout_is_fixed_by_the_job_and_silent_in_the_loss(linear_layers):
 
     assert (first == again).all()
     assert (first != other).any()
-    assert (oracle.loss(x) == oracle.loss(x)).all()
+    without = _oracle(*linear_layers)
+    assert (oracle.loss(x) == without.loss(x)).all()
+    assert (oracle.mean_gradient(x) == without.mean_gradient(x)).all()
     assert torch.rand(1) == expected, "the generator of the process was disturbed"
 
 
@@ -123,6 +125,27 @@ def test_batch_normalisation_forgets_what_it_saw(linear_layers):
 
     assert (oracle.gradient(x, draws, 0) == first).all()
     assert (oracle.loss(x) == loss).all()
+
+
+class _Counting(torch.nn.Module):
+    """A module that remembers how often it was called, and shows it."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(3, 4)
+        self.register_buffer("calls", torch.zeros(1, dtype=torch.float64))
+
+    def forward(self, inputs):
+        self.calls += 1
+        return self.layer(inputs) * self.calls
+
+
+def test_buffers_forget_what_they_saw():
+    oracle = _oracle(_Counting())
+    x, draws = oracle.start()[None], np.full((1, 3), 0.5)
+
+    assert (oracle.gradient(x, draws, 0) == oracle.gradient(x, draws, 0)).all()
+    assert oracle.loss(x) == oracle.loss(x)
 
 
 def test_nothing_is_claimed_about_a_module():

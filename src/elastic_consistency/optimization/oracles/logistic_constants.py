@@ -51,7 +51,7 @@ def logistic_constants(
         ridge=problem.ridge,
         centre=centre,
         radius=radius,
-        sample_bounds=_sample_bounds(problem, centre, radius),
+        sample_bounds=largest_sample_gradients(problem, centre, radius),
         gradients=np.stack([_gradient(problem, centre, w) for w in weights]),
         curvatures=np.array([bend * largest_eigenvalue(problem.features, w) for w in weights]),
         curvature=bend * largest_eigenvalue(problem.features, shards.weights()),
@@ -64,7 +64,16 @@ def _kappa(problem: "LogisticRegression") -> float:
     return 1.0 if problem.n_classes == 2 else 2**0.5
 
 
-def _sample_bounds(problem: "LogisticRegression", centre: np.ndarray, radius: float) -> np.ndarray:
+def largest_sample_gradients(
+    problem: "LogisticRegression", centre: np.ndarray, radius: float
+) -> np.ndarray:
+    """(N,) a_i, bound of the norm of each sample's gradient on the ball, without ridge.
+
+    Args:
+        problem: The oracle.
+        centre: (d,) centre of the ball.
+        radius: Radius of the ball.
+    """
     slope = _kappa(problem) * np.linalg.norm(problem.features, axis=1)
     log_odds = _log_odds_of_error(problem, centre) + slope * min(radius, _INFINITE)
     return slope * (np.tanh(log_odds / 2) + 1) / 2
