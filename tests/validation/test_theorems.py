@@ -14,12 +14,20 @@ from elastic_consistency.execution.quantities import Sequence
 from elastic_consistency.optimization.compression import ErrorFeedback, Scaling, TopK
 from elastic_consistency.optimization.oracles import Linear
 from elastic_consistency.optimization.update_rules import SGD, HeavyBall
-from elastic_consistency.simulator.protocols import LocalSgd, MessagePassing
+from elastic_consistency.simulator import Cluster, Until, simulate
+from elastic_consistency.simulator.delays import Constant
+from elastic_consistency.simulator.protocols import (
+    Gossip,
+    IncrementalAggregate,
+    LocalSgd,
+    MessagePassing,
+)
 from elastic_consistency.validation.adversaries import server_schedule
-from elastic_consistency.validation.gaps import noise_gap, view_difference
+from elastic_consistency.validation.gaps import gap_of, noise_gap, rms_gap, view_difference
 from elastic_consistency.validation.small_study import SmallStudy
 from elastic_consistency.validation.strategies import (
     assert_bound_holds,
+    graphs,
     late_message_schedules,
     linears,
     quadratics,
@@ -27,6 +35,7 @@ from elastic_consistency.validation.strategies import (
     servers,
     simulated_schedules,
     studies,
+    workers,
 )
 
 FEW = settings(max_examples=30)
@@ -107,6 +116,48 @@ def test_error_feedback_of_one_node_stays_within_its_constant(study):
 @given(study=studies(schedule=late_message_schedules(max_lateness=2)))
 def test_late_messages_stay_within_their_constant(study):
     assert_bound_holds(get("message_passing_gap"), study, values={"tau": 2})
+
+
+def _mixing_matrix(graph):
+    """Metropolis weights, written as in their paper."""
+    degree = [len(others) for others in graph.neighbours]
+    matrix = np.zeros((len(degree), len(degree)))
+    for i, others in enumerate(graph.neighbours):
+        for j in others:
+            matrix[i, j] = 1 / (1 + max(degree[i], degree[j]))
+        matrix[i, i] = 1 - matrix[i].sum()
+    return matrix
+
+
+@FEW
+@given(graph=graphs(), data=st.data())
+def test_gossip_on_any_graph_stays_within_its_constant(graph, data):
+    n_nodes = graph.n_nodes()
+    machines = st.lists(workers(), min_size=n_nodes, max_size=n_nodes).map(tuple)
+    schedule = data.draw(
+        simulated_schedules(protocol=st.just(Gossip(graph)), cluster=st.builds(Cluster, machines))
+    )
+
+    rho = float(np.linalg.norm(_mixing_matrix(graph) - 1 / n_nodes, 2))
+    rounds = schedule.jobs.round
+    gap = rms_gap(view_difference(schedule, Sequence.MEAN), rounds, last=len(np.unique(rounds)))
+
+    assert gap <= get("gossip_gap").evaluate({"rho": rho, "M": 1}) * (1 + 1e-9) + 1e-9
+
+
+def test_the_gap_by_jobs_in_flight_needs_weights_of_at_most_one():
+    """PIAG applies a gradient in many steps, each time with weight 1/n: its weight may exceed 1.
+
+    The slowest worker's gradient is applied ten times before its next one arrives. What is not
+    yet applied of it exceeds the one job that it counts for.
+    """
+    cluster = Cluster.of_laws([Constant(1.0), Constant(1.0), Constant(10.0)])
+    schedule = simulate(IncrementalAggregate(), cluster, until=Until(jobs=60), seed=0)
+
+    gap = gap_of(schedule, Sequence.STARTED, second_moment=1.0)
+
+    assert np.nanmax(schedule.jobs.share) > 1
+    assert gap.value > schedule.in_flight().max()
 
 
 class TestWrongBounds:

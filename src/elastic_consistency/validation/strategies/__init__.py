@@ -24,6 +24,7 @@ time  worker 0  worker 1  worker 2  server
 """
 
 from elastic_consistency.validation.strategies.clusters import clusters as clusters
+from elastic_consistency.validation.strategies.clusters import graphs as graphs
 from elastic_consistency.validation.strategies.clusters import links as links
 from elastic_consistency.validation.strategies.clusters import protocols as protocols
 from elastic_consistency.validation.strategies.clusters import servers as servers

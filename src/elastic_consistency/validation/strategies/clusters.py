@@ -1,5 +1,7 @@
 """Strategies for machines and protocols; they shrink to equal workers on free links."""
 
+from itertools import pairwise
+
 from hypothesis import strategies as st
 
 from elastic_consistency.simulator import Cluster, Flat, Link, Ring, Tree, Worker
@@ -17,6 +19,7 @@ from elastic_consistency.simulator.protocols import (
     Rennala,
     Ringmaster,
 )
+from elastic_consistency.simulator.topology import Graph
 from elastic_consistency.validation.strategies.delay_laws import (
     compute_laws,
     delay_laws,
@@ -40,6 +43,20 @@ def clusters(*, max_workers: int = 5) -> st.SearchStrategy[Cluster]:
     """One to `max_workers` workers."""
     members = st.lists(workers(), min_size=1, max_size=max_workers).map(tuple)
     return st.builds(Cluster, members, links())
+
+
+@st.composite
+def graphs(draw: st.DrawFn, *, max_nodes: int = 5) -> Graph:
+    """Connected undirected graphs: a path in any order of the nodes, and any further edges."""
+    n = draw(st.integers(1, max_nodes))
+    path = draw(st.permutations(range(n)))
+    edges = {(min(a, b), max(a, b)) for a, b in pairwise(path)}
+    others = [(a, b) for a in range(n) for b in range(a + 1, n) if (a, b) not in edges]
+    if others:
+        edges |= set(draw(st.lists(st.sampled_from(others), unique=True, max_size=4)))
+    return Graph(
+        tuple(tuple(sorted({b for e in edges if a in e for b in e} - {a})) for a in range(n))
+    )
 
 
 def servers() -> st.SearchStrategy[AbstractProtocol]:
