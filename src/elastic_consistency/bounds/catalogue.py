@@ -72,7 +72,9 @@ from elastic_consistency.bounds.shared_memory import (
 )
 from elastic_consistency.bounds.staleness import mean_staleness_scaled_step, total_staleness
 from elastic_consistency.bounds.strongly_convex_contraction import (
+    strongly_convex_at_view,
     strongly_convex_contraction,
+    strongly_convex_parallel_at_view,
     strongly_convex_parallel_contraction,
 )
 from elastic_consistency.bounds.strongly_convex_single_step import strongly_convex_single_step
@@ -126,7 +128,9 @@ _BOUNDS = (
     nonconvex_sharp_family,
     nonconvex_parallel_step,
     strongly_convex_parallel_step,
+    strongly_convex_at_view,
     strongly_convex_contraction,
+    strongly_convex_parallel_at_view,
     strongly_convex_parallel_contraction,
     convex_single_step,
     error_feedback_nonconvex,

@@ -154,6 +154,7 @@ def _strongly_convex() -> tuple[Relation, ...]:
     """Compare floors; the starts follow from (1 - x)^T <= exp(-x T)."""
     first = _of("strongly_convex_single_step") - _start(s.alpha * s.c / 2)
     second = _of("strongly_convex_contraction") - _start(s.alpha * s.c)
+    third = _of("strongly_convex_at_view") - _start(s.alpha * s.c)
     nodes = _of("strongly_convex_parallel_contraction") - _start(s.w_min * s.alpha * s.c)
     single, parallel = (
         get(f"published_strongly_convex_{kind}_step") for kind in ("single", "parallel")
@@ -190,6 +191,16 @@ def _strongly_convex() -> tuple[Relation, ...]:
             first,
             second,
             (sp.Le(s.L, (2 + sp.sqrt(6)) * s.c), sp.Ge(s.L, s.c, evaluate=False)),
+        ),
+        Dominates(
+            "SC1 >= SC3 after the start for L/c >= (2 + sqrt(7)) / 3",
+            "k + 1 + 2 k/(k - 1) <= 4 k + 2: SC1 is never below both SC2 and SC3",
+            first,
+            third,
+            (
+                sp.Ge(s.L, (2 + sp.sqrt(7)) / 3 * s.c, evaluate=False),
+                sp.Le(s.alpha, 1 / (2 * s.L)),
+            ),
         ),
     )
 

@@ -1,9 +1,12 @@
-"""SC2 and SCp2: sharper strongly convex bounds, from the contraction of a gradient step at x.
+"""SC2, SC3 and their parallel forms: sharper strongly convex bounds, from cocoercivity.
 
-The step is split at x instead of v: r - alpha grad f(x) is shorter than r by 1 - alpha c, and
-grad f(x) - grad f(v) is the perturbation. Contraction and noise gain a factor 2 over SC1; the gap
-weighs (L/c)^2 instead of 4 L/c + 2, which is less up to a condition number of 2 + sqrt(6).
+Contraction and noise gain a factor 2 over SC1. SC2 splits the step at x: r - alpha grad f(x) is
+shorter than r by 1 - alpha c, and grad f(x) - grad f(v) is the perturbation; the gap weighs
+(L/c)^2. SC3 splits at v; with k = L/c and small steps the gap weighs (k + 1)/2 + 2 k/(k - 1),
+instead of SC1's 4 k + 2. One of the two is always below SC1.
 """
+
+from collections.abc import Callable
 
 import sympy as sp
 
@@ -34,6 +37,7 @@ _X, _V = point("x", _AWAY), point("v", _AWAY - _GAP)
 _FOLLOWING = squared_norm(vector("x+ - x*"))
 
 Terms = tuple[tuple[sp.Expr, Premise], ...]
+Split = Callable[[sp.Expr], Terms]
 
 
 def split_at_the_iterate(a: sp.Expr) -> Terms:
@@ -50,8 +54,24 @@ def split_at_the_iterate(a: sp.Expr) -> Terms:
     )
 
 
-def prove_single() -> Derivation:
-    """Return the proof for one gradient a step."""
+def split_at_the_view(a: sp.Expr) -> Terms:
+    """Return the terms that bound |r - a grad f(v)|^2 by (1 - a c)|r|^2 + a weight |gap|^2."""
+    curvature, share = 2 * a * c * L / (L + c), (L - c) / (2 * L)
+    young = 2 / (L + c) - a
+    return (
+        (2 * a, lemmas.cocoercivity(_V, _BEST)),
+        (a * young, lemmas.square(_V.gradient + (1 / young) * _GAP)),
+        (curvature / share, lemmas.square(share * _AWAY - _GAP)),
+    )
+
+
+def prove_single(split: Split, weight: sp.Expr) -> Derivation:
+    """Return the proof for one gradient a step.
+
+    Args:
+        split: Where the step is split.
+        weight: Weight of the gap per step size.
+    """
     noise = vector("noise")
     step = _V.gradient + noise
     one_step = Combination(
@@ -59,7 +79,7 @@ def prove_single() -> Derivation:
         goal=(
             _FOLLOWING,
             (1 - alpha * c) * squared_norm(_AWAY)
-            + alpha * L**2 / c * alpha**2 * B**2
+            + alpha * weight * alpha**2 * B**2
             + alpha**2 * sigma**2,
         ),
         terms=(
@@ -67,8 +87,8 @@ def prove_single() -> Derivation:
             (-2 * alpha, lemmas.unbiased_noise(_AWAY, noise)),
             (2 * alpha**2, lemmas.unbiased_noise(_V.gradient, noise)),
             (alpha**2, lemmas.variance(noise)),
-            *split_at_the_iterate(alpha),
-            (alpha * L**2 / c, lemmas.elastic(_GAP)),
+            *split(alpha),
+            (alpha * weight, lemmas.elastic(_GAP)),
         ),
     )
     end = squared_norm(vector("x_T - x*"))
@@ -76,26 +96,26 @@ def prove_single() -> Derivation:
     unrolled = Recursion("all steps", one_step, distance, end, T)
     started = Combination(
         "start",
-        goal=(end, (1 - alpha * c) ** T * R0**2 + _floor(1)),
+        goal=(end, (1 - alpha * c) ** T * R0**2 + _floor(weight, 1)),
         terms=((sp.S.One, unrolled), ((1 - alpha * c) ** T, lemmas.initial_distance(distance))),
     )
     return Derivation(end, (one_step, unrolled, started))
 
 
-def prove_parallel() -> Derivation:
+def prove_parallel(split: Split, weight: sp.Expr) -> Derivation:
     """Return the proof for a changing part of p nodes, by induction."""
     step: Vector = vector("S")
     above, a = nonnegative_atom("D"), alpha * _W
-    hypothesis = lemmas.induction_hypothesis(squared_norm(_AWAY), above, _floor(p))
+    hypothesis = lemmas.induction_hypothesis(squared_norm(_AWAY), above, _floor(weight, p))
     one_step = Combination(
         "one step",
-        goal=(_FOLLOWING, (1 - w_min * alpha * c) * above + _floor(p)),
+        goal=(_FOLLOWING, (1 - w_min * alpha * c) * above + _floor(weight, p)),
         terms=(
             (sp.S.One, lemmas.definition("x+ - x*", _AWAY - alpha * step)),
             (-2 * alpha, lemmas.parallel_mean(_AWAY, step, _V.gradient, _W)),
             (alpha**2, lemmas.parallel_size(step, _V.gradient, _W)),
-            *split_at_the_iterate(a),
-            (a * L**2 / c, lemmas.elastic(_GAP)),
+            *split(a),
+            (a * weight, lemmas.elastic(_GAP)),
             (1 - a * c, hypothesis),
         ),
     )
@@ -103,7 +123,7 @@ def prove_parallel() -> Derivation:
     unrolled = Induction("all steps", one_step, hypothesis, end, T)
     started = Combination(
         "start",
-        goal=(end, (1 - w_min * alpha * c) ** T * R0**2 + _floor(p)),
+        goal=(end, (1 - w_min * alpha * c) ** T * R0**2 + _floor(weight, p)),
         terms=(
             (sp.S.One, unrolled),
             ((1 - w_min * alpha * c) ** T, lemmas.initial_distance(above)),
@@ -113,12 +133,17 @@ def prove_parallel() -> Derivation:
     return Derivation(end, (one_step, unrolled, started), within=within, varying=(_W,))
 
 
-def _floor(nodes: sp.Expr | int) -> sp.Expr:
-    return L**2 / c**2 * alpha**2 * B**2 + alpha * sigma**2 / (c * nodes)
+def _floor(weight: sp.Expr, nodes: sp.Expr | int) -> sp.Expr:
+    return weight / c * alpha**2 * B**2 + alpha * sigma**2 / (c * nodes)
 
 
+_AT_ITERATE = L**2 / c
+_AT_VIEW = (L + c) / (2 - alpha * (L + c)) + 2 * c * L / (L - c)
 _PAGE = "docs/theory/strongly_convex_single_step.md"
 _STEP = (sp.Lt(alpha, 2 / (L + c)), sp.Le(c, L))
+_VIEW_STEP = (sp.Lt(alpha, 2 / (L + c)), sp.Lt(c, L))
+_NODES = (sp.Le(w_min, 1), sp.Ge(p, 1, evaluate=False))
+_START, _PARALLEL_START = (1 - alpha * c) ** T * R0**2, (1 - w_min * alpha * c) ** T * R0**2
 
 strongly_convex_contraction = Bound(
     name="strongly_convex_contraction",
@@ -126,14 +151,16 @@ strongly_convex_contraction = Bound(
     quantity=Quantity.SQUARED_DISTANCE,
     sequence=Sequence.STARTED,
     side=Side.UPPER,
-    expression=(1 - alpha * c) ** T * R0**2 + _floor(1),
+    expression=_START + _floor(_AT_ITERATE, 1),
     assumptions=_STEP,
     requirements=strongly_convex_single_step.requirements,
     source=Source(_PAGE, Status.DERIVED),
-    proof=prove_single,
+    proof=lambda: prove_single(split_at_the_iterate, _AT_ITERATE),
     tight=True,
-    note="Start and noise are below SC1's always, the gap term for L/c <= 2 + sqrt(6) = 4.45. "
-    "On (c/2) x^2 each term is attained as alpha comes to 1/c.",
+    note=(
+        "Start and noise are below SC1's always, the gap term for L/c <= 2 + sqrt(6) = 4.45. "
+        "On (c/2) x^2 each term is attained as alpha comes to 1/c."
+    ),
 )
 strongly_convex_parallel_contraction = Bound(
     name="strongly_convex_parallel_contraction",
@@ -141,9 +168,34 @@ strongly_convex_parallel_contraction = Bound(
     quantity=Quantity.SQUARED_DISTANCE,
     sequence=Sequence.AGGREGATE,
     side=Side.UPPER,
-    expression=(1 - w_min * alpha * c) ** T * R0**2 + _floor(p),
-    assumptions=(*_STEP, sp.Le(w_min, 1), sp.Ge(p, 1, evaluate=False)),
+    expression=_PARALLEL_START + _floor(_AT_ITERATE, p),
+    assumptions=(*_STEP, *_NODES),
     requirements=strongly_convex_parallel_step.requirements,
     source=Source(_PAGE, Status.DERIVED),
-    proof=prove_parallel,
+    proof=lambda: prove_parallel(split_at_the_iterate, _AT_ITERATE),
+)
+strongly_convex_at_view = Bound(
+    name="strongly_convex_at_view",
+    title="SC3: strongly convex loss, one gradient a step, sharper than SC1 for larger L/c",
+    quantity=Quantity.SQUARED_DISTANCE,
+    sequence=Sequence.STARTED,
+    side=Side.UPPER,
+    expression=_START + _floor(_AT_VIEW, 1),
+    assumptions=_VIEW_STEP,
+    requirements=strongly_convex_single_step.requirements,
+    source=Source(_PAGE, Status.DERIVED),
+    proof=lambda: prove_single(split_at_the_view, _AT_VIEW),
+    note="Gap term below SC1's for L/c >= (2 + sqrt(7))/3; an eighth for small steps, large L/c.",
+)
+strongly_convex_parallel_at_view = Bound(
+    name="strongly_convex_parallel_at_view",
+    title="SCp3: the same for steps that average at least w_min p of p nodes",
+    quantity=Quantity.SQUARED_DISTANCE,
+    sequence=Sequence.AGGREGATE,
+    side=Side.UPPER,
+    expression=_PARALLEL_START + _floor(_AT_VIEW, p),
+    assumptions=(*_VIEW_STEP, *_NODES),
+    requirements=strongly_convex_parallel_step.requirements,
+    source=Source(_PAGE, Status.DERIVED),
+    proof=lambda: prove_parallel(split_at_the_view, _AT_VIEW),
 )

@@ -109,6 +109,7 @@ def descents(
     *,
     limit: float,
     extra: dict[str, float] | None = None,
+    convexity: float = 1.0,
 ) -> list[System]:
     """Return quadratics for a convergence bound, legal ones and some that lack something.
 
@@ -117,6 +118,7 @@ def descents(
         measure: The quantity that it bounds.
         limit: Largest step size that is tried, in units of 1 / L.
         extra: Values of further symbols.
+        convexity: c in units of L; the quadratic has curvature L.
     """
     further = extra or {}
     elastic = Requirement.ELASTIC in bound.requirements
@@ -125,13 +127,18 @@ def descents(
     for d in _grid(limit):
         lacks = frozenset({Requirement.NOISE_FREE}) if exact and d.noise else frozenset()
         if elastic or not d.offset:
-            found.append(System("quadratic", d.values() | further, measure(d), lacks))
+            values = _flattened(d.values() | further, convexity)
+            found.append(System("quadratic", values, measure(d), lacks))
     lacking = (
-        System(text, values | further, measure(d), frozenset({which}))
+        System(text, _flattened(values | further, convexity), measure(d), frozenset({which}))
         for which, text, d, values in _illegal(limit)
         if which in bound.requirements
     )
     return [*found, *lacking]
+
+
+def _flattened(values: dict[str, float], convexity: float) -> dict[str, float]:
+    return values | {"c": convexity * values["c"]}
 
 
 def _illegal(limit: float) -> list[tuple[Requirement, str, Descent, dict[str, float]]]:
