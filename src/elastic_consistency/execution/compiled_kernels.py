@@ -20,24 +20,35 @@ except ImportError:  # the tests run without Numba, too
 
 _PLAIN = {"cache": True, "nogil": True, "error_model": "numpy"}
 _LEAF = 128  # NumPy's length of one unrolled sum
-_CHECK_EVERY = 16
+_CHECK_EVERY = 16  # STEPs between two looks for infinities, as in segments
 _GRADIENT, _FIRST, _MORE, _STEP, _APPLY = range(5)
 
 
-@njit(**_PLAIN)
-def half(n: int) -> int:
-    """Where NumPy's pairwise sum of n numbers is cut in two."""
-    middle = n // 2
-    return middle - middle % 8
+def leaves_of(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """How NumPy's pairwise sum cuts n numbers: where leaves begin, and merges after each.
+
+    Each half is cut again until 128 numbers are left; the first half has a multiple of 8.
+    """
+    starts, merges = [0], [0]
+
+    def cut(first: int, length: int) -> None:
+        if length <= _LEAF:
+            starts.append(first + length)
+            merges.append(0)
+            return
+        middle = length // 2
+        middle -= middle % 8
+        cut(first, middle)
+        cut(first + middle, length - middle)
+        merges[-1] += 1
+
+    cut(0, n)
+    return np.array(starts), np.array(merges[1:])
 
 
 @njit(**_PLAIN)
-def sum_of(a: np.ndarray) -> float:
-    """The sum of an array, as np.add.reduce forms it."""
-    n = len(a)
-    if n > _LEAF:
-        middle = half(n)
-        return sum_of(a[:middle]) + sum_of(a[middle:])
+def leaf_sum(a, n):
+    """Sum of the first n <= 128 numbers, in NumPy's eight interleaved parts."""
     if n < 8:
         total = 0.0
         for i in range(n):
@@ -60,41 +71,79 @@ def sum_of(a: np.ndarray) -> float:
     return total
 
 
+# The loops over a leaf are functions of their own: the compiler then knows that scratch space
+# is apart from everything else, and uses vectors.
+
+
 @njit(**_PLAIN)
-def squared_distance(x: np.ndarray, y: np.ndarray, leaf: np.ndarray) -> float:
-    """Sum of (x - y)^2; `leaf` is scratch space of 128 numbers."""
-    n = len(x)
-    if n > _LEAF:
-        middle = half(n)
-        first = squared_distance(x[:middle], y[:middle], leaf)
-        return first + squared_distance(x[middle:], y[middle:], leaf)
-    for i in range(n):
+def square_leaf(x, y, leaf):
+    """leaf = (x - y)^2."""
+    for i in range(len(x)):
         difference = x[i] - y[i]
         leaf[i] = difference * difference
-    return sum_of(leaf[:n])
 
 
 @njit(**_PLAIN)
-def descend(x, view, scale, step_size, out, leaf):
+def descend_leaf(x, view, scale, step_size, leaf):
+    """leaf = x - step_size (scale view)."""
+    for i in range(len(x)):
+        leaf[i] = x[i] - step_size * (scale[i] * view[i])
+
+
+@njit(**_PLAIN)
+def weigh(a, factor, out):
+    """out = factor a."""
+    for i in range(len(out)):
+        out[i] = factor * a[i]
+
+
+@njit(**_PLAIN)
+def merge(stack, top, total, merges):
+    """Push a leaf's sum and add up the halves that are complete; the new height."""
+    stack[top] = total
+    for _ in range(merges):
+        stack[top - 1] = stack[top - 1] + stack[top]
+        top -= 1
+    return top + 1
+
+
+@njit(**_PLAIN)
+def sum_of(a, starts, merges, stack):
+    """The sum of an array, as np.add.reduce forms it."""
+    top = 0
+    for k in range(len(merges)):
+        part = a[starts[k] : starts[k + 1]]
+        top = merge(stack, top, leaf_sum(part, len(part)), merges[k])
+    return stack[0]
+
+
+@njit(**_PLAIN)
+def squared_distance(x, y, starts, merges, leaf, stack):
+    """Sum of (x - y)^2."""
+    top = 0
+    for k in range(len(merges)):
+        first, last = starts[k], starts[k + 1]
+        square_leaf(x[first:last], y[first:last], leaf)
+        top = merge(stack, top, leaf_sum(leaf, last - first), merges[k])
+    return stack[0]
+
+
+@njit(**_PLAIN)
+def descend(x, view, scale, step_size, out, starts, merges, leaf, stack):
     """One APPLY of a centred quadratic: out = x - step_size (scale view).
 
-    Returns the squared gap between x and view. `out` may be one of them: every stretch of 128
-    numbers is computed aside and copied, which also lets the compiler use vectors.
+    Returns the squared gap between x and view. `out` may be one of them: every leaf is computed
+    aside before it is written.
     """
-    n = len(x)
-    if n > _LEAF:
-        m = half(n)
-        first = descend(x[:m], view[:m], scale[:m], step_size, out[:m], leaf)
-        return first + descend(x[m:], view[m:], scale[m:], step_size, out[m:], leaf)
-    for i in range(n):
-        difference = x[i] - view[i]
-        leaf[i] = difference * difference
-    total = sum_of(leaf[:n])
-    for i in range(n):
-        leaf[i] = x[i] - step_size * (scale[i] * view[i])
-    for i in range(n):
-        out[i] = leaf[i]
-    return total
+    top = 0
+    for k in range(len(merges)):
+        first, last = starts[k], starts[k + 1]
+        x_part, view_part = x[first:last], view[first:last]
+        square_leaf(x_part, view_part, leaf)
+        top = merge(stack, top, leaf_sum(leaf, last - first), merges[k])
+        descend_leaf(x_part, view_part, scale[first:last], step_size, leaf)
+        weigh(leaf, 1.0, out[first:last])
+    return stack[0]
 
 
 @njit(**_PLAIN)
@@ -102,13 +151,6 @@ def mean_gradient(view, scale, centre, is_constant, out):
     """out = scale (view - centre), or scale itself; `out` may be the view."""
     for i in range(len(out)):
         out[i] = scale[i] if is_constant else scale[i] * (view[i] - centre[i])
-
-
-@njit(**_PLAIN)
-def weigh(a, factor, out):
-    """out = factor a."""
-    for i in range(len(a)):
-        out[i] = factor * a[i]
 
 
 @njit(**_PLAIN)
@@ -124,7 +166,7 @@ def step(x, update, velocity, step_size, momentum, out):
 
 
 @njit(**_PLAIN)
-def run_lean(columns, steps, slots, scale, step_size, squares):
+def run_lean(columns, steps, slots, scale, step_size, squares, starts, merges):
     """Only APPLY with factor 1, plain descent on a centred quadratic, gaps wanted.
 
     Args:
@@ -134,35 +176,37 @@ def run_lean(columns, steps, slots, scale, step_size, squares):
         scale: (d,) spectrum.
         step_size: alpha.
         squares: (I,) is filled with the squared gaps.
+        starts: From leaves_of(d).
+        merges: From leaves_of(d).
 
     Returns:
         The first instruction after which a looked-at model was not finite, else -1.
     """
-    leaf = np.empty(_LEAF)
+    leaf, stack = np.empty(_LEAF), np.empty(_LEAF)
     for i in range(len(columns)):
         x, view, out = slots[columns[i, 3]], slots[columns[i, 1]], slots[columns[i, 5]]
-        squares[i] = descend(x, view, scale, step_size, out, leaf)
-        if (steps + i + 1) % _CHECK_EVERY == 0 and not np.isfinite(sum_of(out)):
+        squares[i] = descend(x, view, scale, step_size, out, starts, merges, leaf, stack)
+        look = (steps + i + 1) % _CHECK_EVERY == 0
+        if look and not np.isfinite(sum_of(out, starts, merges, stack)):
             return i
     return -1
 
 
 @njit(**_PLAIN)
-def begin(view, target, weight, noise, point, scale, centre, is_constant, leaf):
-    """GRADIENT; the squared gap of the started point, which moves on, or 0 if it is empty."""
-    gap = squared_distance(point, view, leaf) if len(point) else 0.0
-    mean_gradient(view, scale, centre, is_constant, target)
+def begin(view, target, weight, noise, point, constants, is_constant):
+    """GRADIENT, and the started point's step with it; an empty point stays."""
+    mean_gradient(view, constants[0], constants[1], is_constant, target)
     for i in range(len(noise)):
         target[i] += noise[i]
     for i in range(len(point)):
         point[i] -= weight * target[i]
-    return gap
 
 
 @njit(**_PLAIN)
 def run_any(
-    columns, factors, noise, steps, slots, constants, sizes, velocity, point, added, started
-):
+    columns, factors, noise, steps, slots, constants, sizes, velocity, point, added, started,
+    starts, merges,
+):  # fmt: skip
     """Any instructions.
 
     Args:
@@ -178,28 +222,31 @@ def run_any(
         point: (d,) point of the started sequence, or (0,).
         added: (A,) is filled with squared gaps at additions; or (0,).
         started: (G,) is filled with squared gaps at GRADIENTs.
+        starts: From leaves_of(d).
+        merges: From leaves_of(d).
 
     Returns:
         The first instruction after which a looked-at model was not finite, else -1.
     """
-    leaf, scratch = np.empty(_LEAF), np.empty(slots.shape[1])
-    scale, centre, is_constant = constants[0], constants[1], sizes[2] == 1
+    leaf, stack, scratch = np.empty(_LEAF), np.empty(_LEAF), np.empty(slots.shape[1])
+    is_constant = sizes[2] == 1
     for i in range(len(columns)):
         do, replica, model = columns[i, 0], columns[i, 6], columns[i, 3]
         view, target = slots[columns[i, 1]], slots[columns[i, 5]]
         if do == _GRADIENT:
             g = columns[i, 7]
-            started[g] = begin(
-                view, target, factors[i], noise[g], point, scale, centre, is_constant, leaf
-            )
+            if len(point):
+                started[g] = squared_distance(point, view, starts, merges, leaf, stack)
+            begin(view, target, factors[i], noise[g], point, constants, is_constant)
         elif do == _STEP:
             update = slots[columns[i, 4]]
             step(slots[model], update, velocity[replica], sizes[0], sizes[1], target)
         else:
             if len(added):
-                added[columns[i, 8]] = squared_distance(slots[model], view, leaf)
+                x = slots[model]
+                added[columns[i, 8]] = squared_distance(x, view, starts, merges, leaf, stack)
             if columns[i, 2] < 0:
-                mean_gradient(view, scale, centre, is_constant, scratch)
+                mean_gradient(view, constants[0], constants[1], is_constant, scratch)
                 weigh(scratch, factors[i], scratch)
             else:
                 weigh(slots[columns[i, 2]], factors[i], scratch)
@@ -212,6 +259,25 @@ def run_any(
                     target[k] += scratch[k]
         if do >= _STEP:
             steps += 1
-            if steps % _CHECK_EVERY == 0 and not np.isfinite(sum_of(target)):
+            look = steps % _CHECK_EVERY == 0
+            if look and not np.isfinite(sum_of(target, starts, merges, stack)):
                 return i
     return -1
+
+
+@njit(**_PLAIN)
+def fill_slots(by_death, freed, slots, free):
+    """The loop of slots.assign_slots; `free` is scratch space as long as `slots`."""
+    n_slots = n_freed = n_free = 0
+    for value in range(len(freed)):
+        while n_freed < freed[value]:
+            free[n_free] = slots[by_death[n_freed]]
+            n_free += 1
+            n_freed += 1
+        if n_free:
+            n_free -= 1
+            slots[value] = free[n_free]
+        else:
+            slots[value] = n_slots
+            n_slots += 1
+    return n_slots

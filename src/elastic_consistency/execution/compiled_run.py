@@ -46,7 +46,7 @@ class CompiledRun:
     ) -> None:
         from elastic_consistency.execution import compiled_kernels
 
-        self._kernels = compiled_kernels
+        self._kernels, self._leaves = compiled_kernels, compiled_kernels.leaves_of(start.shape[1])
         self._program, self._watches, self._moments = program, watches, moments
         self._oracle, (replicates, d) = oracle, start.shape
         self._draws = JobUniforms(seeds, Cause.SAMPLE, -1, oracle.draws_per_job)
@@ -128,10 +128,12 @@ class CompiledRun:
     def _replicate(self, r, columns, steps, part, noise, added, started) -> int:
         if self._lean:
             scale, step_size = self._constants[0], self._sizes[0]
-            return self._kernels.run_lean(columns, steps, self._slots[r], scale, step_size, added)
+            return self._kernels.run_lean(
+                columns, steps, self._slots[r], scale, step_size, added, *self._leaves
+            )
         return self._kernels.run_any(
             columns, self._factors[part], noise[:, r], steps, self._slots[r], self._constants,
-            self._sizes, self._velocity[r], self._point[r], added, started,
+            self._sizes, self._velocity[r], self._point[r], added, started, *self._leaves,
         )  # fmt: skip
 
     def _noise(self, first: int, last: int, count: int) -> Array:

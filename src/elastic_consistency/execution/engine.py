@@ -42,8 +42,14 @@ def program_of(
     codec: AbstractCodec | None,
     start: Any,
     watches: tuple[Watch, ...],
-) -> Program | None:
-    """The program of an execution, or None if only rows can express it."""
+    engine: Engine,
+) -> tuple[Program, bool] | None:
+    """The program of an execution, and whether it is compiled; None if only rows can express it.
+
+    Raises:
+        ModuleNotFoundError: If compiled loops were asked for and Numba is not there.
+        ValueError: If the engine that was asked for cannot express the execution.
+    """
     moments = [watch.moment for watch in watches]
     singly = all(moments.count(moment) <= 1 for moment in (Moment.ADDED, Moment.STARTED))
     simple = type(start) is np.ndarray and isinstance(codec, Identity | None)
@@ -51,13 +57,16 @@ def program_of(
         return None
     if not can_translate(schedule):
         return None
+    compiled = _should_compile(engine, schedule, oracle, rule, start)
     eager = bool(oracle.draws_per_job) or Moment.STARTED in moments or _adds_repeat(schedule)
-    return translate(
+    program = translate(
         schedule,
         factors(schedule, rule),
         eager=eager,
         looks_at_adds=Moment.ADDED in moments,
+        compiled=compiled,
     )
+    return program, compiled
 
 
 def factors(schedule: Schedule, rule: AbstractRule) -> np.ndarray:
@@ -74,15 +83,9 @@ def _adds_repeat(schedule: Schedule) -> bool:
     return bool((np.bincount(added, minlength=1) > 1).any())
 
 
-def should_compile(
-    engine: Engine, program: Program, oracle: AbstractOracle, rule: AbstractRule, start: Any
+def _should_compile(
+    engine: Engine, schedule: Schedule, oracle: AbstractOracle, rule: AbstractRule, start: Any
 ) -> bool:
-    """Whether the program runs in machine code.
-
-    Raises:
-        ModuleNotFoundError: If that was asked for and Numba is not there.
-        ValueError: If that was asked for and the kernels do not know the arithmetic.
-    """
     possible, installed = can_compile(oracle, rule, start), numba_is_installed()
     if engine is Engine.COMPILED and not possible:
         raise ValueError("Engine.COMPILED cannot express this execution.")
@@ -90,7 +93,7 @@ def should_compile(
         raise ModuleNotFoundError(
             "Engine.COMPILED needs Numba: pip install 'elastic-consistency[speed]'."
         )
-    worth = len(program) * (start.size + _CALL) >= _WORTH_COMPILING
+    worth = len(schedule.jobs) * (start.size + _CALL) >= _WORTH_COMPILING
     wanted = engine is Engine.COMPILED or (engine is Engine.FASTEST and worth)
     return wanted and possible and installed
 

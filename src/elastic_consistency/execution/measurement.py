@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 from array_api_compat import array_namespace
 
-from elastic_consistency.execution.engine import Engine, program_of, should_compile
+from elastic_consistency.execution.engine import Engine, program_of
 from elastic_consistency.execution.executor import Executor
 from elastic_consistency.execution.probes.base import AbstractObserver, AbstractProbe, Context
 from elastic_consistency.execution.program_execution import ProgramExecution
@@ -101,10 +101,11 @@ class Execution:
             return None
         asked = [observer.watch() for observer in self._observers]
         watches = tuple(watch for watch in asked if watch)
-        program = None
+        found = None
         if len(watches) == len(asked):
-            program = program_of(self._schedule, oracle, rule, codec, start, watches)
-        if program is not None:
+            found = program_of(self._schedule, oracle, rule, codec, start, watches, engine)
+        if found is not None:
+            program, compiled = found
             tiles = Tiles(
                 program,
                 oracle,
@@ -112,7 +113,7 @@ class Execution:
                 seeds=self._seeds,
                 start=start,
                 watches=watches,
-                compiled=should_compile(engine, program, oracle, rule, start),
+                compiled=compiled,
             )
             return ProgramExecution(self._schedule, program, watches, tiles)
         if engine is not Engine.FASTEST:

@@ -35,7 +35,12 @@ def can_translate(schedule: Schedule) -> bool:
 
 
 def translate(
-    schedule: Schedule, factor: np.ndarray, *, eager: bool, looks_at_adds: bool
+    schedule: Schedule,
+    factor: np.ndarray,
+    *,
+    eager: bool,
+    looks_at_adds: bool,
+    compiled: bool = False,
 ) -> Program:
     """The program of a schedule for which `can_translate` holds.
 
@@ -45,8 +50,10 @@ def translate(
         eager: Compute gradients at their GRADIENT row and keep them until they are used; else
             compute each where it is used, and keep its view instead.
         looks_at_adds: Somebody compares view and model when an update is added.
+        compiled: Whether the one loop of the translation is compiled.
     """
-    return _Translation(schedule, eager=eager, looks_at_adds=looks_at_adds).program(factor)
+    translation = _Translation(schedule, eager=eager, looks_at_adds=looks_at_adds)
+    return translation.program(factor, compiled=compiled)
 
 
 @final
@@ -77,7 +84,7 @@ class _Translation:
         rows = np.flatnonzero(by_row >= 0)
         return by_row[rows], rows
 
-    def program(self, factor: np.ndarray) -> Program:
+    def program(self, factor: np.ndarray, *, compiled: bool) -> Program:
         do, row, table = self._do, self._row, self._table
         source = row - (do == Do.APPLY)
         job = table.job[source]
@@ -87,7 +94,7 @@ class _Translation:
         model = np.where(do == Do.GRADIENT, ABSENT, self._versions.current(replica, row))
         values = [self._views(job), *self._gradients_and_buffers(source, job), model]
         values.append(self._targets(values[1], values[2]))
-        slots, n_slots, final = self._allocate(values)
+        slots, n_slots, final = self._allocate(values, compiled=compiled)
         view, gradient, buffer, model, target = (slots[value] for value in values)
         return Program(
             do=do,
@@ -134,7 +141,9 @@ class _Translation:
         target[made] = 1 + np.arange(self._versions.count)
         return target
 
-    def _allocate(self, values: list[np.ndarray]) -> tuple[np.ndarray, int, tuple[int, ...]]:
+    def _allocate(
+        self, values: list[np.ndarray], *, compiled: bool
+    ) -> tuple[np.ndarray, int, tuple[int, ...]]:
         """Slot of every value (the last entry is for none), their number, and the final ones."""
         view, gradient, buffer, model, target = values
         do, last = self._do, self._versions.last()
@@ -158,5 +167,5 @@ class _Translation:
         death[list(last)] = len(do)
         order = np.argsort(birth, kind="stable")
         slots = np.full(n_values + 1, -1)
-        slots[order], n_slots = assign_slots(birth[order], death[order])
+        slots[order], n_slots = assign_slots(birth[order], death[order], compiled=compiled)
         return slots, n_slots, tuple(slots[list(last)].tolist())
