@@ -7,6 +7,11 @@ from elastic_consistency.simulator.collectives import Flat as Flat
 from elastic_consistency.simulator.collectives import Ring as Ring
 from elastic_consistency.simulator.collectives import Tree as Tree
 from elastic_consistency.simulator.engine import simulate as simulate
+from elastic_consistency.simulator.fault_script import Crash as Crash
+from elastic_consistency.simulator.fault_script import FaultScript as FaultScript
+from elastic_consistency.simulator.fault_script import LateStart as LateStart
+from elastic_consistency.simulator.fault_script import Partition as Partition
+from elastic_consistency.simulator.fault_script import RandomCrashes as RandomCrashes
 from elastic_consistency.simulator.layer_profile import Layer as Layer
 from elastic_consistency.simulator.layer_profile import LayerProfile as LayerProfile
 from elastic_consistency.simulator.links import Link as Link

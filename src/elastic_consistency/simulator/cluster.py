@@ -9,6 +9,7 @@ from elastic_consistency._checks import check
 from elastic_consistency.schedule import SERVER
 from elastic_consistency.simulator.delays.base import AbstractDelayLaw
 from elastic_consistency.simulator.delays.transient_straggler import TransientStraggler
+from elastic_consistency.simulator.fault_script import FaultScript
 from elastic_consistency.simulator.links import Link
 
 ComputeLaw = AbstractDelayLaw | TransientStraggler
@@ -66,11 +67,16 @@ class Cluster:
         workers: The workers, at least one; worker k is workers[k].
         fabric: Link between any two workers.
         exceptions: Links between workers that are not like `fabric`; one each pair.
+        server_bandwidth_bytes_per_s: What all transfers from the server share, and all to it,
+            > 0: each of n at a time gets 1/n of it, after its link.
+        faults: What goes wrong.
     """
 
     workers: tuple[Worker, ...]
     fabric: Link = field(default_factory=Link)
     exceptions: tuple[PeerLink, ...] = ()
+    server_bandwidth_bytes_per_s: float = inf
+    faults: FaultScript = field(default_factory=FaultScript)
 
     def __post_init__(self) -> None:
         workers = isinstance(self.workers, tuple) and len(self.workers) > 0
@@ -81,6 +87,10 @@ class Cluster:
         known = all(0 <= s < n and 0 <= r < n and s != r for s, r in pairs)
         allowed = f"PeerLinks between two different workers of 0..{n - 1}, one each pair"
         check(known and len(set(pairs)) == len(pairs), self, "exceptions", allowed)
+        shared = self.server_bandwidth_bytes_per_s
+        check(shared > 0, self, "server_bandwidth_bytes_per_s", "a number of bytes a second > 0")
+        named = self.faults.workers() <= set(range(n))
+        check(named, self, "faults", f"about workers 0..{n - 1}")
 
     @staticmethod
     def alike(n_workers: int, compute: ComputeLaw, *, link: Link | None = None) -> "Cluster":
@@ -115,4 +125,10 @@ class Cluster:
         """Whether any link has a finite bandwidth, so that sizes matter."""
         links = [link for worker in self.workers for link in (worker.uplink, worker.downlink)]
         links += [self.fabric, *(peer.link for peer in self.exceptions)]
-        return any(link.bandwidth_bytes_per_s < inf for link in links)
+        shared = self.server_bandwidth_bytes_per_s < inf
+        return shared or any(link.bandwidth_bytes_per_s < inf for link in links)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing goes wrong and the server's bandwidth is not shared."""
+        return self.faults.is_empty and self.server_bandwidth_bytes_per_s == inf

@@ -8,7 +8,11 @@ from elastic_consistency.schedule import Metadata, Schedule
 from elastic_consistency.simulator.cluster import Cluster
 from elastic_consistency.simulator.links import Link
 from elastic_consistency.simulator.payload import Payload
-from elastic_consistency.simulator.protocols.base import AbstractBlockProtocol, AbstractProtocol
+from elastic_consistency.simulator.protocols.base import (
+    AbstractBlockProtocol,
+    AbstractProtocol,
+    AbstractUnreliableProtocol,
+)
 from elastic_consistency.simulator.provenance import provenance_of
 from elastic_consistency.simulator.simulation import Simulation
 from elastic_consistency.simulator.stall import StallError, Wait
@@ -58,7 +62,16 @@ def simulate(
         provenance={name: provenance_of(part) for name, part in parts.items()},
     )
     simulation = Simulation(cluster, until, payload, metadata)
-    protocol.start(simulation)
+    if cluster.is_plain:
+        protocol.start(simulation)
+    elif isinstance(protocol, AbstractUnreliableProtocol):
+        protocol.start_unreliable(simulation)
+    else:
+        raise ValueError(
+            f"{type(protocol).__name__} knows neither Cluster.faults nor a shared "
+            "Cluster.server_bandwidth_bytes_per_s; give it a cluster without, or use "
+            "AsynchronousServer."
+        )
     _run(simulation, until)
     metadata.provenance["inert"] = _inert_parts(simulation)
     schedule = simulation.finish()

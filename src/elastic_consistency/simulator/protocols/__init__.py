@@ -9,6 +9,9 @@ from elastic_consistency.simulator.protocols.base import (
     AbstractBlockProtocol as AbstractBlockProtocol,
 )
 from elastic_consistency.simulator.protocols.base import AbstractProtocol as AbstractProtocol
+from elastic_consistency.simulator.protocols.base import (
+    AbstractUnreliableProtocol as AbstractUnreliableProtocol,
+)
 from elastic_consistency.simulator.protocols.block_coordinate import (
     BlockCoordinate as BlockCoordinate,
 )
@@ -21,6 +24,9 @@ from elastic_consistency.simulator.protocols.elastic_averaging import (
     AsynchronousElasticAveraging as AsynchronousElasticAveraging,
 )
 from elastic_consistency.simulator.protocols.elastic_averaging import Order as Order
+from elastic_consistency.simulator.protocols.energy_matching_server import (
+    EnergyMatchingServer as EnergyMatchingServer,
+)
 from elastic_consistency.simulator.protocols.gossip import Gossip as Gossip
 from elastic_consistency.simulator.protocols.incremental_aggregate import (
     IncrementalAggregate as IncrementalAggregate,

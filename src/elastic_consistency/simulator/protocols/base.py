@@ -37,3 +37,13 @@ class AbstractBlockProtocol(AbstractProtocol):
     @abstractmethod
     def block_sizes(self) -> tuple[int, ...]:
         """Parameters in each block, at least two blocks."""
+
+
+class AbstractUnreliableProtocol(AbstractProtocol):
+    """A protocol that knows what to do when workers crash, join late or are cut off."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def start_unreliable(self, simulation: Simulation) -> None:
+        """Like `start`, on a cluster with faults or with a shared port of the server."""

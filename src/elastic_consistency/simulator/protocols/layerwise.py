@@ -103,7 +103,7 @@ class Layerwise(AbstractBlockProtocol):
         rows, jobs = schedule.rows, schedule.jobs
         p, layers = schedule.metadata.n_workers, len(self.profile.layers)
         content = {}
-        for row in np.flatnonzero(rows.op == Op.PUT):
+        for row in np.flatnonzero(rows.op == Op.PUT).tolist():
             key = (int(jobs.round[rows.job[row]]), int(rows.block[row]))
             known = content.setdefault(int(rows.message[row]), (key, set()))
             known[1].add(int(jobs.worker[rows.job[row]]))
