@@ -9,6 +9,9 @@ from elastic_consistency.simulator.protocols.base import (
     AbstractBlockProtocol as AbstractBlockProtocol,
 )
 from elastic_consistency.simulator.protocols.base import AbstractProtocol as AbstractProtocol
+from elastic_consistency.simulator.protocols.base import (
+    AbstractUnreliableProtocol as AbstractUnreliableProtocol,
+)
 from elastic_consistency.simulator.protocols.block_coordinate import (
     BlockCoordinate as BlockCoordinate,
 )
