@@ -75,12 +75,14 @@ def test_exactly_the_asked_number_of_entries_is_selected(scores, data):
         assert row[picked].min() >= row[~picked].max()
 
 
-def test_newton_finds_the_minimiser_of_a_steep_function():
-    """sum of cosh(x_i - i): a full first step from 20 away would overshoot without halving."""
+def test_newton_halves_steps_that_overshoot():
+    """The gradient arctan(x - i): full steps from further than 1.39 away diverge."""
     target = np.arange(3.0)
 
     found = newton_minimiser(
-        lambda x: np.sinh(x - target), lambda x, v: np.cosh(x - target) * v, np.full(3, 20.0)
+        lambda x: np.arctan(x - target),
+        lambda x, v: v / (1 + (x - target) ** 2),
+        np.full(3, 20.0),
     )
 
     np.testing.assert_allclose(found, target, atol=1e-12)
