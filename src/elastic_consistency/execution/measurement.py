@@ -9,6 +9,7 @@ from array_api_compat import array_namespace
 
 from elastic_consistency.execution.engine import Engine, program_of
 from elastic_consistency.execution.executor import Executor
+from elastic_consistency.execution.memory_plan import MemoryPlan, plan_memory
 from elastic_consistency.execution.probes.base import AbstractObserver, AbstractProbe, Context
 from elastic_consistency.execution.program_execution import ProgramExecution
 from elastic_consistency.execution.tiles import Tiles
@@ -87,6 +88,8 @@ class Execution:
             observers=_by_operation(probes, self._observers),
             keep_views=any(probe.needs_view for probe in probes),
         )
+        #: What the execution will need at its peak; None when rows are executed one by one.
+        self.memory_plan: MemoryPlan | None = None
         self._program = self._translated(oracle, rule, codec, start, engine)
 
     def _translated(
@@ -106,6 +109,7 @@ class Execution:
             found = program_of(self._schedule, oracle, rule, codec, start, watches, engine)
         if found is not None:
             program, compiled = found
+            self.memory_plan = plan_memory(program, oracle, rule, start, watches)
             tiles = Tiles(
                 program,
                 oracle,
