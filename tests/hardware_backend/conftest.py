@@ -24,6 +24,17 @@ def quadratic_of_module() -> Quadratic:
     return Quadratic(np.linspace(0.1, 1.0, 12), variance=0.5)
 
 
+@pytest.fixture(scope="session")
+def data_parallel_runs():
+    """(plain, resumed) of every rank by number of ranks; see training_tasks."""
+    from training_tasks import CODECS, data_parallel_with
+
+    from elastic_consistency.hardware_backend import run_ranks
+
+    hooks = ("", "torch", *CODECS)
+    return {n: run_ranks(data_parallel_with, [hooks] * n, timeout=60.0) for n in (2, 3)}
+
+
 @pytest.fixture
 def no_process_left():
     """After the test every process that it started is gone, but for multiprocessing's servers."""

@@ -59,6 +59,13 @@ def flat(model: torch.nn.Module) -> list[float]:
     return torch.cat([p.detach().reshape(-1) for p in model.parameters()]).tolist()
 
 
+def data_parallel_with(rank, hooks: tuple[str, ...]):
+    """Parameters after each kind of run, all in one process, which imports much for this."""
+    plain = {hook: data_parallel(rank, hook) for hook in hooks}
+    resumed = {hook: data_parallel_resumed(rank, hook) for hook in hooks if hook in CODECS}
+    return plain, resumed
+
+
 def data_parallel(rank, hook: str):
     """Reference: DistributedDataParallel with torch's SGD, with or without a hook."""
     model = DistributedDataParallel(network())

@@ -66,6 +66,10 @@ class Rank:
         self.progress.waiting = True
         self.store.set(f"{what}/{self.number}", fingerprint)
         theirs = [self.store.get(f"{what}/{k}").decode() for k in range(self.size)]
+        self.store.set(f"{what}-read/{self.number}", "")
+        if self.number == 0:
+            # Rank 0 may serve the store: it must not go before all others have read.
+            self.store.wait([f"{what}-read/{k}" for k in range(self.size)])
         self.progress.waiting = False
         if len(set(theirs)) > 1:
             told = ", ".join(f"rank {k}: {text[:60]}" for k, text in enumerate(theirs))

@@ -6,6 +6,7 @@ from typing import Any, final
 
 import numpy as np
 import torch
+import torch.distributed as dist
 
 from elastic_consistency.execution import Executor
 from elastic_consistency.execution.probes.base import Context
@@ -49,6 +50,7 @@ class _RankReplay:
             self._executor,
             rank.number,
             start,
+            wire=start.device if dist.get_backend() == "nccl" else torch.device("cpu"),
             groups=self._lowering.groups(),
             progress=rank.progress,
         )

@@ -26,6 +26,7 @@ class Transport:
         executor: Holds the operands that live on this rank.
         rank: Number of this rank.
         blank: (R, d) array whose dtype, device and number of replicates all transfers share.
+        wire: Where vectors must be to be sent: on the CPU for gloo, on the device for NCCL.
         groups: Members of every subgroup, in the same order on all ranks.
         progress: Where this rank stands.
         timeout: Of one wait, or None to leave time to whoever watches the ranks.
@@ -37,11 +38,12 @@ class Transport:
         rank: int,
         blank: torch.Tensor,
         *,
+        wire: torch.device,
         groups: list[tuple[int, ...]],
         progress: Progress,
         timeout: timedelta | None = None,
     ) -> None:
-        self._executor, self._rank, self._blank = executor, rank, blank
+        self._executor, self._rank, self._blank, self._wire = executor, rank, blank, wire
         self._groups: dict[tuple[int, ...], Any] = {
             members: dist.new_group(list(members)) for members in groups
         }
@@ -62,6 +64,7 @@ class Transport:
         with _contact(told, step.row):
             work = dist.irecv(vector, step.source)
         self._wait(work, told, step.row)
+        vector = self._landed(vector)
         if of_model:
             self._executor.place_model(step.number, step.blocks, vector, step.mass)
         else:
@@ -81,7 +84,7 @@ class Transport:
         self._wait(work, _told(crossing), step.row)
         if self._rank in crossing.readers:
             place = self._executor.place_message
-            place(crossing.message, crossing.blocks, vector, step.mass)
+            place(crossing.message, crossing.blocks, self._landed(vector), step.mass)
 
     def finish(self) -> None:
         """Wait until everything sent has left."""
@@ -91,7 +94,8 @@ class Transport:
     def _begin_pair(self, crossing: Crossing) -> tuple[Any, torch.Tensor]:
         (other,) = (rank for rank in crossing.members if rank != self._rank)
         if self._rank == crossing.root:
-            vector = self._executor.message_part(crossing.message, crossing.blocks).contiguous()
+            part = self._executor.message_part(crossing.message, crossing.blocks)
+            vector = part.to(self._wire).contiguous()
             return dist.isend(vector, other), vector
         vector = self._empty(crossing.blocks)
         return dist.irecv(vector, other), vector
@@ -100,7 +104,7 @@ class Transport:
         group, root = self._groups.get(crossing.members), crossing.root
         part = self._executor.message_part(crossing.message, crossing.blocks)
         # A copy: the part may be the very array of a job's update.
-        vector = part.clone(memory_format=torch.contiguous_format)
+        vector = part.to(self._wire, copy=True, memory_format=torch.contiguous_format)
         if crossing.route is Route.BROADCAST:
             return dist.broadcast(vector, root, group=group, async_op=True), vector
         if crossing.route is Route.REDUCE:
@@ -108,7 +112,7 @@ class Transport:
         return dist.all_reduce(vector, group=group, async_op=True), vector
 
     def _send(self, values: torch.Tensor, target: int, what: str, row: int) -> None:
-        values = values.contiguous()
+        values = values.to(self._wire).contiguous()
         told = f"sending {what} to rank {target}"
         with _contact(told, row):
             self._sends.append((dist.isend(values, target), values, told, row))
@@ -126,7 +130,11 @@ class Transport:
         self._progress.waiting = False
 
     def _empty(self, blocks: tuple[int, ...]) -> torch.Tensor:
-        return self._blank.new_empty((self._blank.shape[0], self._executor.width(blocks)))
+        shape = (self._blank.shape[0], self._executor.width(blocks))
+        return self._blank.new_empty(shape, device=self._wire)
+
+    def _landed(self, vector: torch.Tensor) -> torch.Tensor:
+        return vector.to(self._blank.device)
 
 
 def _told(crossing: Crossing) -> str:

@@ -1,0 +1,60 @@
+"""The device check runs through on a CPU, section by section, and tells what it found."""
+
+import json
+
+import pytest
+import torch
+
+from elastic_consistency.hardware_backend import device_check
+from elastic_consistency.hardware_backend.residual_network import residual_network
+
+
+def _assert_sound(result: dict) -> None:
+    for name, section in result.items():
+        assert "error" not in section["figures"], (name, section["figures"])
+    assert result["live_run"]["figures"]["largest_difference"] == 0.0
+    for figures in result["parity"]["figures"].values():
+        assert figures["within_bound"]
+    assert result["parity"]["figures"]["float64"]["relative_error"] <= 1e-12
+    assert result["paced_replay"]["figures"]["relative_error"] <= 1e-12
+    assert result["paced_replay"]["figures"]["earliest_s"] >= 0
+    elastic = result["elastic_scheduler"]["figures"]
+    assert len(elastic) == 4
+    assert all(figures["ranks_alike"] for figures in elastic.values())
+    assert sum(elastic["Barrier()"]["stood_in"]) == 0
+
+
+def test_every_section_is_sound_on_a_cpu(tmp_path):
+    output = tmp_path / "check.json"
+
+    device_check.main(["--device", "cpu", "--width", "2", "--steps", "3", "--output", str(output)])
+
+    _assert_sound(json.loads(output.read_text()))
+
+
+def test_a_section_that_fails_is_told_and_hides_no_other(monkeypatch):
+    def broken(device):
+        raise OSError("no such device")
+
+    monkeypatch.setattr(device_check, "_environment", broken)
+    for name in ("_parities", "_paced", "_elastic"):
+        monkeypatch.setattr(device_check, name, lambda *_: {"fine": True})
+
+    result = device_check.check_device("cpu")
+
+    assert result["environment"]["figures"] == {"error": "OSError: no such device"}
+    assert result["parity"]["figures"] == {"fine": True}
+
+
+def test_the_residual_network_has_the_parameters_of_its_model():
+    """11,173,962 for CIFAR images, as published implementations count."""
+    network = residual_network(64, 10)
+
+    assert sum(p.numel() for p in network.parameters()) == 11_173_962
+    assert network(torch.zeros(2, 3, 32, 32)).shape == (2, 10)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_every_section_is_sound_on_a_gpu():
+    _assert_sound(device_check.check_device("cuda"))
