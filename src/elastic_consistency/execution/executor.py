@@ -6,6 +6,7 @@ from typing import Any, final
 from array_api_compat import array_namespace
 
 from elastic_consistency.execution.divergence import DivergenceError
+from elastic_consistency.execution.in_place_steps import sends_its_gradient
 from elastic_consistency.execution.probes.base import AbstractObserver, Event
 from elastic_consistency.optimization.compression import AbstractCodec, Identity
 from elastic_consistency.optimization.oracles import AbstractOracle
@@ -56,6 +57,7 @@ class Executor:
         self._draws: dict[tuple[int, int], JobUniforms] = {}
         self._xp = array_namespace(start)
         self._bounds = _block_bounds(metadata.block_sizes, start.shape[1])
+        self._every_block = range(len(self._bounds))
         self._start = self._split(start)
         self._x = [list(self._start) for _ in metadata.hosts]
         self._mass = [1.0 for _ in metadata.hosts]
@@ -71,6 +73,7 @@ class Executor:
         self._keep_views = keep_views or rule.needs_view
         self._steps = 0
         self._last_job = -1
+        self._sends_gradient = sends_its_gradient(rule) and isinstance(self._codec, Identity)
         self._handlers = self._dispatch()
 
     @property
@@ -158,21 +161,23 @@ class Executor:
         """
         columns = (rows.op, rows.worker, rows.job, rows.message, rows.replica, rows.block)
         numbers = [column.tolist() for column in (*columns, rows.weight, rows.keep, rows.time)]
-        handlers, observers = self._handlers, self._observers
+        handlers, add = self._handlers, int(Op.ADD)
+        watched = [self._observers.get(int(op), ()) for op in Op]
         for op, worker, job, message, replica, block, weight, keep, time in zip(
             *numbers, strict=True
         ):
-            stale = next(staleness) if op == Op.ADD else 0
+            stale = next(staleness) if op == add else 0
             handlers[op](worker, job, message, replica, block, weight, keep, stale)
-            for observer in observers.get(op, ()):
+            if watched[op]:
                 event = Event(time, op, worker, job, message, replica, stale)
-                observer.observe(event, self)
+                for observer in watched[op]:
+                    observer.observe(event, self)
 
     def _dispatch(self) -> list[Any]:
         named = {
             Op.READ: self._read,
             Op.GRADIENT: self._gradient,
-            Op.ENCODE: self._encode,
+            Op.ENCODE: self._send_gradient if self._sends_gradient else self._encode,
             Op.ADD: self._add,
             Op.STEP: self._step,
             Op.PUT: self._put,
@@ -207,6 +212,12 @@ class Executor:
             update, of_rule = self._rule.encode(of_rule, gradient[b], view[b], latest[b])
             sent[b], of_codec = self._codec.encode(of_codec, update, self._uniforms(job, b))
             self._worker_state[worker, b] = (of_rule, of_codec)
+
+    def _send_gradient(self, _worker, job, _message, _replica, block, *_numbers) -> None:
+        """ENCODE where neither the rule nor the codec does anything."""
+        gradient, sent = self._gradients[job], self._updates.setdefault(job, {})
+        for b in self._covered(block):
+            sent[b] = gradient[b]
 
     def _add(self, _worker, job, message, replica, block, weight, _keep, stale) -> None:
         source = self._updates[job] if job >= 0 else self._messages[message][0]
@@ -299,7 +310,7 @@ class Executor:
             first = last
 
     def _covered(self, block: int) -> range:
-        return range(len(self._bounds)) if block < 0 else range(block, block + 1)
+        return self._every_block if block < 0 else range(block, block + 1)
 
     def _split(self, whole: Array) -> Blocks:
         if len(self._bounds) == 1:
