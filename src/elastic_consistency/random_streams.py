@@ -11,6 +11,7 @@ from typing import final
 
 import numpy as np
 
+_LARGEST = 1 - 2.0**-53
 _WORDS_PER_COUNTER = 4  # Philox4x64 turns one counter into four 64-bit words.
 
 
@@ -54,8 +55,9 @@ def uniforms(seed: int, cause: Cause, worker: int, first: int, count: int) -> np
     counter, skipped = divmod(first, _WORDS_PER_COUNTER)
     generator = np.random.Philox(key=_key(seed, cause, worker), counter=counter)
     words = generator.random_raw(skipped + count)[skipped:]
-    # 53 bits and half a step, so that neither 0 nor 1 is ever returned.
-    return ((words >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
+    # 53 bits and half a step, so that 0 is never returned; the largest word rounds up to 1.
+    values = ((words >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
+    return np.minimum(values, _LARGEST)
 
 
 @final
