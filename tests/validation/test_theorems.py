@@ -56,6 +56,16 @@ def test_gaps_of_a_server_hold_for_every_order_of_arrivals(name, study):
     assert_bound_holds(get(name), study)
 
 
+@given(study=SERVER)
+def test_the_sum_of_all_staleness_is_the_identity_for_every_order_of_arrivals(study):
+    """(n - 1) T - n (n - 1) / 2, exactly, T all updates: an equality is judged from both sides."""
+    n_updates = len(study.schedule.jobs)
+
+    verdict = assert_bound_holds(get("total_staleness"), study, values={"T": n_updates})
+
+    assert verdict.margin == 0
+
+
 @FEW
 @given(study=studies(schedule=simulated_schedules(protocol=servers())))
 def test_the_gap_by_jobs_in_flight_holds_for_every_server_and_cluster(study):

@@ -133,6 +133,8 @@ class SmallStudy:
         quantity, sequence = bound.quantity, bound.sequence
         if quantity is Quantity.GAP:
             value = self._gap(bound)
+        elif quantity is Quantity.STALENESS:
+            value = float(self.schedule.staleness().steps.sum())
         elif (self.schedule.jobs.share == 0).any():
             raise ValueError("SmallStudy.schedule must not discard jobs: they take no step.")
         elif quantity is Quantity.MEAN_SQUARED_GRADIENT:
@@ -142,7 +144,7 @@ class SmallStudy:
         elif quantity is Quantity.SQUARED_DISTANCE:
             value = float(self.measurement["squared_distance_started"].last[0])
         else:
-            raise ValueError(f"bound must be on a gap or on convergence, got one on {quantity}.")
+            raise ValueError(f"bound must be on what a study measures, got one on {quantity}.")
         return replace(exact(value), quantity=quantity, sequence=sequence)
 
     def _gap(self, bound: Bound) -> float:
