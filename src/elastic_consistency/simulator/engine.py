@@ -32,8 +32,9 @@ def simulate(
     `schedule.metadata.provenance` holds the arguments and, under "inert", the names of parts of
     the cluster that this protocol does not use although they were set.
 
-    The same arguments give the same schedule, on every run and every machine: events at equal
-    times happen in the order in which they were set.
+    The same arguments give the same schedule on every run: events at equal times happen in the
+    order in which they were set. Machines whose logarithms and exponentials differ in the last
+    bit draw delays that do; Constant and Empirical delays are the same everywhere.
 
     Args:
         protocol: Who meets whom, when and with which weight.
