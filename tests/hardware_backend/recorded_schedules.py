@@ -257,3 +257,24 @@ def reduced_to_a_server(n_workers: int, n_rounds: int) -> Schedule:
         for job in jobs:
             record.drop(job=job, share=1 / n_workers)
     return record.finish()
+
+
+def own_update_after_the_sum(n_workers: int, n_rounds: int) -> Schedule:
+    """Updates enter the sum with weight 1, as they are, and are used once more afterwards."""
+    clock = Clock()
+    record = Recorder(clock, n_workers=n_workers, hosts=tuple(range(n_workers)))
+    for k in range(n_rounds):
+        jobs = [_start(record, worker, replica=worker, round=k) for worker in range(n_workers)]
+        clock.tick()
+        message = record.message()
+        for job in jobs:
+            record.encode(job)
+            record.put(message, job=job)
+        for worker, job in enumerate(jobs):
+            record.add(worker, message=message, weight=0.5 / n_workers)
+            record.add(worker, job=job, weight=0.5)
+            record.step(worker)
+        record.drop(message=message)
+        for job in jobs:
+            record.drop(job=job, share=1 / n_workers)
+    return record.finish()

@@ -13,6 +13,7 @@ from training_tasks import (
     flat,
     loss_of,
     network,
+    sums_by_priority,
 )
 
 from elastic_consistency.hardware_backend import RanksError, run_ranks
@@ -157,6 +158,13 @@ def test_latency_is_normal_repeatable_and_never_negative():
     assert published.of(1, 7) == Latency(0.005, 0.0002, seed=4).of(1, 7)
     assert published.of(0, 7) != published.of(1, 7)
     assert min(Latency(0.0, 1.0).of(0, k) for k in range(100)) == 0.0
+
+
+def test_among_ready_layers_the_first_has_priority():
+    """The last layer is ready first and under way; then the first overtakes the second."""
+    for sums, arrivals in run_ranks(sums_by_priority, [None] * 2):
+        assert sums == {0: [1.0] * 3, 1: [3.0] * 3, 2: [5.0] * 3}
+        assert arrivals == [(0, 2), (0, 0), (0, 1)]
 
 
 def test_layers_are_the_holders_of_parameters():

@@ -24,6 +24,7 @@ SCHEDULES = {
     "layer-wise": recorded.layer_wise(4, 5, SIZES),
     "torn server": recorded.torn_server(4, 20, SIZES),
     "stand-in": recorded.subgroup_with_stand_in(4, 5),
+    "own update after the sum": recorded.own_update_after_the_sum(4, 4),
     "minibatch with crashes": recorded.minibatch_server(4, 9),
 }
 

@@ -12,6 +12,7 @@ from elastic_consistency.hardware_backend.live import (
     LivePairwise,
     LivePushSum,
     LiveServer,
+    read_record,
     run_live,
 )
 from elastic_consistency.optimization.compression import ErrorFeedback, TopK
@@ -194,6 +195,29 @@ def test_a_worker_that_dies_ends_the_run_with_an_error(quadratic, name):
 
     with pytest.raises(RanksError, match="was killed by SIGKILL"):
         run_live(PROTOCOLS[name][0], sabotage, SGD(0.1), n_workers=3, jobs=30, seed=1, timeout=5)
+
+
+def test_what_was_recorded_before_a_death_is_kept(quadratic, tmp_path):
+    """Every rank's record, the killed one's included, up to the last operation."""
+    sabotage = Sabotage(quadratic, "kill", worker=1, after=4)
+
+    with pytest.raises(RanksError):
+        run_live(LiveServer(), sabotage, SGD(0.1), n_workers=2, jobs=30, seed=1, folder=tmp_path)
+
+    (_, server), (_, _), (head, killed) = (
+        read_record(tmp_path / f"rank{k}.jsonl") for k in range(3)
+    )
+    assert [entry.op for entry in killed] == [Op.ENCODE] * 4
+    assert 0 < head["clock_error_s"] < 0.05
+    added = {entry.job for entry in server if entry.op is Op.ADD}
+    assert {entry.job for entry in killed} <= added
+
+
+def test_a_full_disk_is_told(quadratic, tmp_path):
+    (tmp_path / "rank1.jsonl").symlink_to("/dev/full")
+
+    with pytest.raises(RanksError, match=r"rank 1: OSError: .*No space left on device"):
+        run_live(LiveServer(), quadratic, SGD(0.1), n_workers=2, jobs=5, seed=1, folder=tmp_path)
 
 
 @pytest.mark.parametrize("protocol", [LivePairwise(), LivePushSum()])

@@ -8,7 +8,7 @@ from recorded_schedules import all_reduce, asynchronous_server
 
 from elastic_consistency.hardware_backend import Placement, lower
 from elastic_consistency.hardware_backend.lowering import Carry, Collect, Launch, Run
-from elastic_consistency.hardware_backend.routes import Route
+from elastic_consistency.hardware_backend.routes import Route, find_crossings
 from elastic_consistency.schedule import SERVER, Op, Recorder
 
 SCHEDULES = {"server": asynchronous_server(5, 30), "all-reduce": all_reduce(5, 6)}
@@ -141,6 +141,25 @@ def test_only_partial_collectives_need_a_group_of_their_own():
     assert lower(_one_message((0, 2), (0, 2)), Placement(4)).groups() == [pair]
     assert lower(_one_message((0, 1, 2, 3), (0, 1, 2, 3)), Placement(4)).groups() == []
     assert lower(_one_message((2,), (1,)), Placement(4)).groups() == []
+
+
+def test_rare_sets_of_ranks_get_no_group_of_their_own():
+    """Two subsets, one group allowed: the rarer subset's message is gathered."""
+    record = Recorder(lambda: 0.0, n_workers=4, hosts=(0, 1, 2, 3))
+    for workers in ((0, 1, 2), (0, 1, 2), (1, 2, 3)):
+        message = record.message()
+        for worker in workers:
+            record.put(message, replica=worker, weight=1 / 3)
+        for worker in workers:
+            record.mix(worker, message, keep=0.0)
+        record.drop(message=message)
+    schedule = record.finish()
+    schedule.check()
+    ranks = Placement(4).ranks(schedule.rows.worker.astype(np.int64))
+
+    crossings = find_crossings(schedule, ranks, n_ranks=4, ordered=False, most_groups=1)
+
+    assert [c.route for c in crossings] == [Route.ALL_REDUCE, Route.ALL_REDUCE, Route.GATHER]
 
 
 def test_a_message_is_launched_at_its_last_put_and_awaited_at_its_first_use():

@@ -14,6 +14,7 @@ from elastic_consistency.hardware_backend.elastic import (
     ElasticScheduler,
     Latency,
 )
+from elastic_consistency.hardware_backend.elastic.link import PriorityLink
 from elastic_consistency.optimization.compression import (
     QSGD,
     ErrorFeedback,
@@ -178,3 +179,18 @@ def elastic_with_a_death(rank, _argument):
         rank.progress.waiting = True
         loss_of(scheduler, rank.number, step).backward()
     scheduler.close()
+
+
+def sums_by_priority(rank, _argument):
+    """Rank 0 has (0, 2) under way when (0, 1) and then (0, 0) become ready."""
+    link = PriorityLink(Latency(), torch.device("cpu"))
+    keys = [(0, 2), (0, 1), (0, 0)] if rank.number == 0 else [(0, 0), (0, 1), (0, 2)]
+    if rank.number == 1:
+        time.sleep(0.5)
+    for key in keys:
+        link.submit(key, torch.full((3,), float(key[1] + rank.number)))
+        time.sleep(0.05)
+    link.close()
+    arrivals = sorted(keys, key=lambda key: link._done[key][1])
+    sums = {key[1]: link.take(key).tolist() for key in keys}
+    return sums, arrivals

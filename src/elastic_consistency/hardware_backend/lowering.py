@@ -15,7 +15,7 @@ import numpy as np
 
 from elastic_consistency.hardware_backend.masses import Masses, measure_masses
 from elastic_consistency.hardware_backend.placement import Placement
-from elastic_consistency.hardware_backend.routes import Crossing, Route, find_crossings
+from elastic_consistency.hardware_backend.routes import COLLECTIVE, Crossing, Route, find_crossings
 from elastic_consistency.schedule import ABSENT, Op, Schedule
 
 
@@ -102,8 +102,7 @@ class Lowering:
 
     def groups(self) -> list[tuple[int, ...]]:
         """Members of every collective that is not between all ranks, without repetitions."""
-        collective = (Route.BROADCAST, Route.REDUCE, Route.ALL_REDUCE)
-        found = {c.members for c in self.crossings if c.route in collective}
+        found = {c.members for c in self.crossings if c.route in COLLECTIVE}
         return sorted(found - {tuple(range(self.placement.n_ranks))})
 
     def hosted(self, rank: int) -> tuple[int, ...]:

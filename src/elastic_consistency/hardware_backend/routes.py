@@ -1,6 +1,7 @@
 """How each message crosses ranks: which collective, between whom, launched when."""
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import final
 
@@ -18,6 +19,9 @@ class Route(Enum):
     REDUCE = "reduce"  # several write, one reads
     ALL_REDUCE = "all_reduce"  # several write and several read
     GATHER = "gather"  # every reader gets every contribution and sums in the order of the PUTs
+
+
+COLLECTIVE = (Route.BROADCAST, Route.REDUCE, Route.ALL_REDUCE)
 
 
 @final
@@ -45,7 +49,12 @@ class Crossing:
 
 
 def find_crossings(
-    schedule: Schedule, worker_ranks: np.ndarray, *, n_ranks: int, ordered: bool
+    schedule: Schedule,
+    worker_ranks: np.ndarray,
+    *,
+    n_ranks: int,
+    ordered: bool,
+    most_groups: int = 64,
 ) -> list[Crossing]:
     """The crossing of each message, by number.
 
@@ -55,6 +64,8 @@ def find_crossings(
         n_ranks: Number of ranks.
         ordered: Sum contributions in the order of the PUTs, as the executor does, instead of
             with a reduction whose order is the transport's.
+        most_groups: Process groups that may be made; messages among rarer sets of ranks are
+            gathered, since every group costs connections and memory.
     """
     table, count = schedule.rows, len(schedule.messages)
     puts = np.flatnonzero(table.op == Op.PUT)
@@ -69,9 +80,19 @@ def find_crossings(
         table.message[puts].tolist(), table.block[puts].tolist(), strict=True
     ):
         blocks[message].add(block)
-    return [
+    crossings = [
         _cross(m, writes[m], reads[m], _carried(blocks[m]), int(launch[m]), ordered=ordered)
         for m in range(count)
+    ]
+    return _limit_groups(crossings, most_groups)
+
+
+def _limit_groups(crossings: list[Crossing], most_groups: int) -> list[Crossing]:
+    sizes = Counter(c.members for c in crossings if c.route in COLLECTIVE)
+    frequent = {members for members, _ in sizes.most_common(most_groups)}
+    return [
+        replace(c, route=Route.GATHER) if c.route in COLLECTIVE and c.members not in frequent else c
+        for c in crossings
     ]
 
 

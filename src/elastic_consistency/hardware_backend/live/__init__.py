@@ -8,5 +8,6 @@ from elastic_consistency.hardware_backend.live.protocol import (
     AbstractLiveProtocol as AbstractLiveProtocol,
 )
 from elastic_consistency.hardware_backend.live.push_sum import LivePushSum as LivePushSum
+from elastic_consistency.hardware_backend.live.record import read_record as read_record
 from elastic_consistency.hardware_backend.live.run import LiveRun as LiveRun
 from elastic_consistency.hardware_backend.live.run import run_live as run_live

@@ -10,6 +10,7 @@ from elastic_consistency.execution import Executor
 from elastic_consistency.hardware_backend.live.clock import Clock
 from elastic_consistency.hardware_backend.live.log import Entry, Log
 from elastic_consistency.hardware_backend.live.protocol import LiveOrder
+from elastic_consistency.hardware_backend.live.record import Record
 from elastic_consistency.hardware_backend.rank_process import Rank
 from elastic_consistency.random_streams import Cause, Stream
 from elastic_consistency.schedule import ABSENT, WHOLE_MODEL, Metadata, Op, Rows
@@ -25,9 +26,11 @@ class Actor:
         rank: Its place among the others.
         order: What all ranks were told.
         clock: Its clock, already compared with the others.
+        record: Where it writes down what it does.
     """
 
-    def __init__(self, rank: Rank, order: LiveOrder, clock: Clock) -> None:
+    def __init__(self, rank: Rank, order: LiveOrder, clock: Clock, record: Record) -> None:
+        self._record = record
         self.rank, self.order, self.clock = rank, order, clock
         self.worker = order.protocol.worker_of(rank.number)
         self.log = Log()
@@ -75,7 +78,9 @@ class Actor:
 
     def note(self, op: Op, **operands: Any) -> None:
         """Log an operation that is executed elsewhere."""
-        self.log.entries.append(Entry(self.clock.now(), op, **operands))
+        entry = Entry(self.clock.now(), op, **operands)
+        self.log.entries.append(entry)
+        self._record.write(entry)
         replica = operands.get("replica", ABSENT)
         if op is Op.READ:
             self._read_at.setdefault(operands["job"], self._versions[replica])

@@ -55,6 +55,7 @@ class LiveOrder:
         pauses: Mean seconds that each worker adds to each gradient; () for none.
         block_sizes: Parameters in each block; () for one block.
         skews: Seconds that each rank's clock is wrong on purpose; () for none.
+        folder: Where each rank writes down what it does as it does it; "" for nowhere.
         shared: What the ranks share on one machine, None for nothing.
     """
 
@@ -68,6 +69,7 @@ class LiveOrder:
     pauses: tuple[float, ...]
     block_sizes: tuple[int, ...]
     skews: tuple[float, ...]
+    folder: str = ""
     shared: Any = None
 
     def start(self) -> np.ndarray:

@@ -9,6 +9,7 @@ from elastic_consistency.hardware_backend.live.actor import Actor
 from elastic_consistency.hardware_backend.live.clock import Clock
 from elastic_consistency.hardware_backend.live.log import Log
 from elastic_consistency.hardware_backend.live.protocol import LiveOrder
+from elastic_consistency.hardware_backend.live.record import open_record
 from elastic_consistency.hardware_backend.rank_process import Rank
 
 
@@ -33,8 +34,9 @@ def live_rank(rank: Rank, order: LiveOrder) -> LivePart:
     skew = order.skews[rank.number] if order.skews else 0.0
     clock = Clock(rank.number, rank.size, skew)
     clock.compare()
-    actor = Actor(rank, order, clock)
-    order.protocol.act(actor)
+    with open_record(order.folder, rank.number, clock) as record:
+        actor = Actor(rank, order, clock, record)
+        order.protocol.act(actor)
     rank.agree("end", "reached")
     clock.compare()
     return _part(actor)

@@ -55,6 +55,7 @@ def run_live(
     block_sizes: tuple[int, ...] = (),
     timeout: float = 20.0,
     clock_skews: tuple[float, ...] = (),
+    folder: Path | None = None,
 ) -> LiveRun:
     """Run a protocol on processes of this machine and record what happens.
 
@@ -73,6 +74,8 @@ def run_live(
         block_sizes: Parameters in each block, where the protocol has blocks.
         timeout: Seconds without progress after which a rank is said to hang.
         clock_skews: Seconds that each rank's clock is wrong on purpose, to try the alignment.
+        folder: Where each rank writes `rank<number>.jsonl`, one line an operation as it happens,
+            so that a run that fails leaves its record; None keeps nothing.
 
     Raises:
         ValueError: If the rule weighs staleness and the protocol cannot know it.
@@ -85,10 +88,20 @@ def run_live(
         name = type(protocol).__name__
         raise ValueError(f"{name} does not know the staleness that {rule!r} weighs.")
     order = LiveOrder(
-        protocol, oracle, rule, codec, n_workers, jobs, seed, pauses, block_sizes, clock_skews
+        protocol,
+        oracle,
+        rule,
+        codec,
+        n_workers,
+        jobs,
+        seed,
+        pauses,
+        block_sizes,
+        clock_skews,
+        "" if folder is None else str(folder),
     )
-    with tempfile.TemporaryDirectory() as folder:
-        shared = _share(order, Path(folder) / "model") if isinstance(protocol, Hogwild) else None
+    with tempfile.TemporaryDirectory() as memory:
+        shared = _share(order, Path(memory) / "model") if isinstance(protocol, Hogwild) else None
         orders = [replace(order, shared=shared)] * protocol.n_ranks(n_workers)
         parts = run_ranks(_live_part, orders, timeout=timeout)
         models, masses = _final_models(order, parts, shared)
