@@ -136,3 +136,30 @@ def test_advise_can_keep_to_the_contenders_of_the_study(elastic, study_file):
     told = json.loads(elastic("advise", study_file, "--own", "--json").out)
 
     assert {result["name"] for result in told["results"]} == {"asynchronous", "synchronous"}
+
+
+def test_run_of_a_study_with_axes_is_a_sweep_that_resumes(elastic, study_file, tmp_path):
+    axis = '\n[[sweep]]\nfield = "cluster.workers[0].count"\nvalues = [1, 2]\n'
+    study_file.write_text(study_file.read_text() + axis)
+
+    first = elastic("run", study_file, "--output", tmp_path / "out")
+    again = json.loads(elastic("run", study_file, "--output", tmp_path / "out", "--json").out)
+
+    assert first.code == 0, first.err
+    assert "2 points in" in first.out
+    assert again["resumed"] == 2
+    assert [row["where"] for row in again["rows"]] == [
+        {"cluster.workers[0].count": 1},
+        {"cluster.workers[0].count": 2},
+    ]
+
+
+def test_a_sweep_of_no_field_is_one_line(elastic, study_file, tmp_path):
+    axis = '\n[[sweep]]\nfield = "cluster.workers[0].cuont"\nvalues = [1, 2]\n'
+    study_file.write_text(study_file.read_text() + axis)
+
+    answer = elastic("run", study_file, "--output", tmp_path / "out")
+
+    assert (answer.code, answer.err.count("\n")) == (2, 1)
+    assert "small.toml: sweep[0].field must name a field" in answer.err
+    assert "did you mean 'count'" in answer.err

@@ -7,11 +7,13 @@ import typer
 
 from elastic_consistency.cli.advise import advise
 from elastic_consistency.cli.bounds import bounds_verbs
+from elastic_consistency.cli.calibrate import calibrate
 from elastic_consistency.cli.demo import demo
 from elastic_consistency.cli.explain import explain
 from elastic_consistency.cli.failures import exit_code_of
 from elastic_consistency.cli.inspect import inspect
 from elastic_consistency.cli.new import new
+from elastic_consistency.cli.papers import papers_verbs
 from elastic_consistency.cli.replay import replay
 from elastic_consistency.cli.run import run
 from elastic_consistency.cli.simulate import simulate
@@ -42,12 +44,15 @@ def application() -> typer.Typer:
     app.command(epilog="Example: elastic demo --slowdown 3 --output my-demo")(demo)
     app.command(epilog="Example: elastic new two_nodes")(new)
     app.command(epilog="Example: elastic run two_nodes.toml --output answer")(run)
+    calibrate_example = "calibrate steps.csv --output mine.toml --latency-s 0.0005"
+    app.command(epilog=f"Example: elastic {calibrate_example}")(calibrate)
     app.command(epilog="Example: elastic advise two_nodes.toml")(advise)
     app.command(epilog="Example: elastic simulate two_nodes.toml --seed 3")(simulate)
     replay_example = "replay asynchronous-0.parquet --study two_nodes.toml --ranks 2"
     app.command(epilog=f"Example: elastic {replay_example}")(replay)
     app.command(epilog="Example: elastic inspect elastic-demo/asynchronous-0.parquet")(inspect)
     app.add_typer(bounds_verbs(), name="bounds")
+    app.add_typer(papers_verbs(), name="papers")
     app.command(epilog="Example: elastic explain staleness")(explain)
     return app
 

@@ -7,6 +7,7 @@ import typer
 
 from elastic_consistency.cli.demo import present
 from elastic_consistency.cli.output import Json
+from elastic_consistency.cli.sweep_view import present_sweep
 
 Modules = Annotated[
     list[str] | None,
@@ -25,11 +26,22 @@ def run(
         Path | None, typer.Option(help="Folder for the files; named after the study by default.")
     ] = None,
     ranks: Annotated[int, typer.Option(help="Processes of the replay; 0 leaves it out.")] = 0,
+    jobs: Annotated[int, typer.Option(help="Processes; for studies with a sweep.")] = 1,
     allow_module: Modules = None,
     json: Json = False,
 ) -> None:
-    """Run a study: compare its contenders, judge the first one, write report and data."""
-    from elastic_consistency.studies.files import load_study
+    """Run a study: compare its contenders, judge the first one, write report and data.
 
-    loaded = load_study(study, modules=tuple(allow_module or ()))
-    present(loaded, output or Path(f"{study.stem}-result"), ranks=ranks, json=json)
+    A study with a [[sweep]] is run at every point of it instead; finished points are kept in
+    points.jsonl, and the same command goes on where it was interrupted.
+    """
+    from elastic_consistency.studies.files.reading import read_file
+    from elastic_consistency.studies.files.study_file import study_of
+
+    modules = tuple(allow_module or ())
+    content, folder = read_file(study), output or Path(f"{study.stem}-result")
+    loaded = study_of(content, study, modules=modules)
+    if content.get("sweep"):
+        present_sweep(content, study, folder, jobs=jobs, modules=modules, json=json)
+    else:
+        present(loaded, folder, ranks=ranks, json=json)

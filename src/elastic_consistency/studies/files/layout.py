@@ -164,6 +164,18 @@ class PayloadTable(_Table):
     update_bytes: Annotated[float, Field(ge=0)]
 
 
+class SweepTable(_Table):
+    """One axis of a sweep; the study is run at every combination of the values of all axes.
+
+    Attributes:
+        field: Path of a field of this file, as in cluster.workers[0].slowdown.
+        values: What to put there.
+    """
+
+    field: Annotated[str, Field(min_length=1)]
+    values: Annotated[list[Any], Field(min_length=1)]
+
+
 class StudyTable(_Table):
     """A study file.
 
@@ -178,6 +190,7 @@ class StudyTable(_Table):
         seeds: Every seed.
         certificate: How the first contender is judged.
         payload: Bytes that travel.
+        sweep: Axes along which the study is repeated.
     """
 
     format: Literal[1]
@@ -190,3 +203,4 @@ class StudyTable(_Table):
     seeds: SeedsTable
     certificate: CertificateTable | None = None
     payload: PayloadTable | None = None
+    sweep: list[SweepTable] = []

@@ -240,11 +240,15 @@ def preset_text(name: str) -> str:
         raise StudyFileError(
             f"PRESET must be one of {allowed}, got {name!r}{nearest(name, by_name)}."
         )
-    chosen = by_name[name]
+    return study_text(by_name[name])
+
+
+def study_text(preset: Preset) -> str:
+    """The commented study file of any preset."""
     return _TEMPLATE.format(
-        about=chosen.about,
-        name=chosen.name,
-        links=chosen.links,
-        gradients=chosen.gradients,
-        payload=chosen.payload,
+        about=preset.about,
+        name=preset.name,
+        links=preset.links,
+        gradients=preset.gradients,
+        payload=preset.payload,
     )

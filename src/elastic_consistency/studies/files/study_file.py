@@ -42,7 +42,17 @@ def load_study(path: Path, *, modules: _Modules = ()) -> Study:
         StudyFileError: If the file cannot be used; the message names the file, the field, what
             is allowed and what was given.
     """
-    content = read_file(path)
+    return study_of(read_file(path), path, modules=modules)
+
+
+def study_of(content: dict[str, Any], path: Path, *, modules: _Modules = ()) -> Study:
+    """The study that the plain values of a file describe; see `load_study`.
+
+    Args:
+        content: The values.
+        path: Where they come from, for errors.
+        modules: Further modules whose classes may be named.
+    """
     try:
         return _study(StudyTable.model_validate(content), modules)
     except ValidationError as error:

@@ -1,0 +1,128 @@
+"""`elastic calibrate`: a cluster that fits what was measured."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from elastic_consistency.cli.failures import BadInputError
+from elastic_consistency.cli.output import Json, console, print_json, table
+
+if TYPE_CHECKING:
+    from elastic_consistency.studies.traces import StepTimes
+    from elastic_consistency.studies.traces.fitting import Fit
+
+
+def calibrate(
+    trace: Annotated[
+        list[Path],
+        typer.Argument(help="Kineto (one file a rank), Chakra, or a table (CSV, parquet)."),
+    ],
+    output: Annotated[Path | None, typer.Option(help="Write a study of this cluster here.")] = None,
+    worker_column: Annotated[str | None, typer.Option(help="Of a table.")] = None,
+    time_column: Annotated[str | None, typer.Option(help="Of a table.")] = None,
+    seconds_per_unit: Annotated[
+        float | None, typer.Option(help="If the name of the time column has no unit.")
+    ] = None,
+    latency_s: Annotated[float | None, typer.Option(help="Of every link; for --output.")] = None,
+    rtt: Annotated[
+        Path | None, typer.Option(help="Matrix of round-trip times, s, instead of --latency-s.")
+    ] = None,
+    bandwidth: Annotated[float, typer.Option(help="Bytes a second of every link.")] = float("inf"),
+    bytes_sent: Annotated[float, typer.Option(help="Bytes of the model and of an update.")] = 0.0,
+    workers: Annotated[int | None, typer.Option(help="Number of workers in the study.")] = None,
+    empirical: Annotated[bool, typer.Option("--empirical", help="Keep the data as laws.")] = False,
+    json: Json = False,
+) -> None:
+    """Fit computation times to a trace, say how well they fit, and write a study."""
+    from elastic_consistency.studies.traces import read_trace
+    from elastic_consistency.studies.traces.fitted_study import fitted_study
+    from elastic_consistency.studies.traces.fitting import fit_laws, law_of
+    from elastic_consistency.studies.traces.step_tables import Columns
+
+    times = read_trace(trace, Columns(worker_column, time_column, seconds_per_unit))
+    fits = tuple(fit_laws(seconds) for seconds in times.seconds)
+    if output is not None:
+        latencies, between = _latencies(latency_s, rtt)
+        if workers is not None and workers < 1:
+            raise BadInputError(f"--workers must be a number >= 1, got {workers}")
+        text = fitted_study(
+            times,
+            tuple(law_of(seconds, empirical=empirical) for seconds in times.seconds),
+            latencies_s=latencies,
+            between_s=between,
+            bandwidth_bytes_per_s=bandwidth,
+            bytes_sent=bytes_sent,
+            workers=workers,
+        )
+        output.write_text(text, encoding="utf-8")
+    if json:
+        print_json(_record(times, fits))
+    else:
+        _show(times, fits, output)
+
+
+def _latencies(latency_s: float | None, rtt: Path | None) -> tuple[tuple[float, ...], float]:
+    """Latency to the server of each worker in turn, and between workers, s."""
+    from elastic_consistency.studies.traces.rtt import place_server, read_rtt
+
+    if rtt is not None and latency_s is None:
+        placed = place_server(read_rtt(rtt))
+        return placed.latencies_s, placed.between_s
+    if rtt is not None or latency_s is None or latency_s < 0:
+        raise BadInputError(
+            f"--latency-s must be seconds >= 0 with --output, or --rtt a file, got {latency_s}"
+        )
+    return (latency_s,), latency_s
+
+
+def _record(times: "StepTimes", fits: tuple[tuple["Fit", ...], ...]) -> dict[str, Any]:
+    from elastic_consistency.studies.traces.fitted_study import law_text
+
+    return {
+        "source": times.source,
+        "kind": times.kind,
+        "records": times.tally,
+        "workers": [
+            {
+                "worker": name,
+                "steps": len(seconds),
+                "mean_s": seconds.mean(),
+                "deviation_s": seconds.std(),
+                "mean_wait_s": waits.mean() if len(waits) else None,
+                "fits": [
+                    {"law": law_text(f.law), "distance": f.distance, "mean_error": f.mean_error}
+                    for f in own
+                ],
+            }
+            for name, seconds, waits, own in zip(
+                times.workers, times.seconds, times.waits, fits, strict=True
+            )
+        ],
+    }
+
+
+def _show(times: "StepTimes", fits: tuple[tuple["Fit", ...], ...], output: Path | None) -> None:
+    from elastic_consistency.report.wording import number
+    from elastic_consistency.studies.traces.fitted_study import law_words
+
+    rows = [
+        (
+            name,
+            len(seconds),
+            number(float(seconds.mean())),
+            number(float(seconds.std())),
+            law_words(own[0].law),
+            number(own[0].distance),
+            number(1.36 / len(seconds) ** 0.5),
+        )
+        for name, seconds, own in zip(times.workers, times.seconds, fits, strict=True)
+    ]
+    headings = ("worker", "steps>", "mean [s]>", "deviation [s]>", "nearest law")
+    out = console()
+    out.print(table(f"{times.source} ({times.kind})", *headings, "distance>", "5 % at>", rows=rows))
+    tally = times.tally
+    skipped = "; ".join(f"{count} {reason}" for reason, count in tally.skipped.items()) or "none"
+    out.print(f"Records: {tally.read} read, {tally.kept} used. Skipped: {skipped}.", markup=False)
+    if output is not None:
+        out.print(f"Wrote {output}. Next: elastic advise {output}", markup=False, soft_wrap=True)

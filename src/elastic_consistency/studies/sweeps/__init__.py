@@ -1,0 +1,1 @@
+"""Sweeps: a study at many points, each finished point kept, whatever happens next."""

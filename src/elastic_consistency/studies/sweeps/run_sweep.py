@@ -1,0 +1,132 @@
+"""Running a sweep: what is finished is kept, and the same command goes on where it stopped."""
+
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, final
+
+from elastic_consistency.studies.comparison import ContenderResult, compare
+from elastic_consistency.studies.files.errors import FieldError
+from elastic_consistency.studies.files.study_file import study_of
+from elastic_consistency.studies.progress import Progress
+from elastic_consistency.studies.records import plain
+from elastic_consistency.studies.savings import savings
+from elastic_consistency.studies.sweeps.points import Point, points_of
+from elastic_consistency.studies.sweeps.store import PointStore
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SweepRow:
+    """One finished point.
+
+    Attributes:
+        where: Value of each swept field.
+        record: Contenders and savings as plain values.
+    """
+
+    where: dict[str, Any]
+    record: dict[str, Any]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SweepResult:
+    """A finished sweep.
+
+    Attributes:
+        rows: Every point in the order of the axes.
+        resumed: Points that were finished before.
+    """
+
+    rows: tuple[SweepRow, ...]
+    resumed: int
+
+
+def run_sweep(
+    content: dict[str, Any],
+    path: Path,
+    output: Path,
+    *,
+    executor: Executor | None = None,
+    modules: tuple[str, ...] = (),
+    progress: Progress | None = None,
+) -> SweepResult:
+    """Run every point that is not finished yet; finished ones are read from `output`.
+
+    Args:
+        content: Plain values of a study file with axes.
+        path: Where they come from, for errors.
+        output: File of finished points.
+        executor: Runs points elsewhere, from concurrent.futures or compatible with it; None
+            runs them here, one after the other.
+        modules: Further modules whose classes the file may name.
+        progress: Who wants to know how far it is.
+
+    Raises:
+        StudyFileError: If a point is no study; all are looked at before the first one runs.
+    """
+    points = _points(content, path)
+    for point in points:
+        study_of(point.content, path, modules=modules)
+    store = PointStore(output)
+    open_points = [point for point in points if point.key not in store.finished]
+    resumed = len(points) - len(open_points)
+    told = progress or Progress()
+
+    def finish(point: Point, record: dict[str, Any]) -> None:
+        store.add(point.key, record)
+        told.say("sweep", len(store.finished) / len(points))
+
+    run = _run_here if executor is None else _run_elsewhere(executor)
+    run(open_points, (path, modules), finish)
+    rows = tuple(SweepRow(point.where, store.finished[point.key]) for point in points)
+    return SweepResult(rows, resumed)
+
+
+def _points(content: dict[str, Any], path: Path) -> tuple[Point, ...]:
+    try:
+        return points_of(content)
+    except FieldError as error:
+        raise error.in_file(path) from error
+
+
+def run_point(content: dict[str, Any], path: Path, modules: tuple[str, ...]) -> dict[str, Any]:
+    """What is kept of one point, as plain values."""
+    study = study_of(content, path, modules=modules)
+    results = tuple(result for result, _ in compare(study, Progress()))
+    kept = {
+        "contenders": [_kept(result) for result in results],
+        "savings": savings(study, results),
+    }
+    return plain(kept)  # type: ignore[return-value]
+
+
+def _kept(result: ContenderResult) -> dict[str, Any]:
+    names = ("name", "step_size", "time_s", "reached", "runs", "digests")
+    return {name: getattr(result, name) for name in names}
+
+
+_Where = tuple[Path, tuple[str, ...]]
+_Finish = Callable[[Point, dict[str, Any]], None]
+
+
+def _run_here(points: list[Point], where: _Where, finish: _Finish) -> None:
+    for point in points:
+        finish(point, run_point(point.content, *where))
+
+
+def _run_elsewhere(executor: Executor) -> Callable[[list[Point], _Where, _Finish], None]:
+    def run(points: list[Point], where: _Where, finish: _Finish) -> None:
+        waiting: dict[Future[dict[str, Any]], Point] = {
+            executor.submit(run_point, point.content, *where): point for point in points
+        }
+        try:
+            for future in as_completed(waiting):
+                finish(waiting[future], future.result())
+        finally:
+            for future in waiting:
+                future.cancel()
+
+    return run

@@ -1,0 +1,123 @@
+"""Events of a JSON trace one by one, however long the file is."""
+
+import gzip
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from elastic_consistency.studies.traces.records import TraceError
+
+_CHUNK = 1 << 20
+_BETWEEN = re.compile(r"[\s,]*")
+
+
+def open_text(path: Path) -> IO[str]:
+    """A text file, compressed or not; bytes that are no UTF-8 are replaced."""
+    with path.open("rb") as file:
+        compressed = file.read(2) == b"\x1f\x8b"
+    if compressed:
+        return gzip.open(path, "rt", encoding="utf-8", errors="replace")
+    return path.open(encoding="utf-8", errors="replace")
+
+
+def events(path: Path, name: str) -> Iterator[dict[str, Any]]:
+    """The objects of the array called `name`, or of the file if it is an array itself.
+
+    Args:
+        path: A JSON file, perhaps compressed by gzip.
+        name: Name of the array.
+
+    Raises:
+        TraceError: If the file ends early or is not JSON, with the position.
+    """
+    try:
+        with open_text(path) as file:
+            yield from _Reader(path, file).objects(name)
+    except (EOFError, gzip.BadGzipFile) as error:
+        raise _damaged(path, error) from error
+
+
+def head_of(path: Path, characters: int) -> str:
+    """The first characters of a text file, compressed or not.
+
+    Raises:
+        TraceError: If a compressed file is damaged.
+    """
+    try:
+        with open_text(path) as file:
+            return file.read(characters)
+    except (EOFError, gzip.BadGzipFile) as error:
+        raise _damaged(path, error) from error
+
+
+def _damaged(path: Path, error: Exception) -> TraceError:
+    return TraceError(f"{path}: the compressed file is damaged: {error}.")
+
+
+class _Reader:
+    """A window on the text that holds at least the object being read."""
+
+    def __init__(self, path: Path, file: IO[str]) -> None:
+        self._path, self._file = path, file
+        self._text, self._place, self._before = "", 0, 0
+        self._decoder = json.JSONDecoder()
+
+    def objects(self, name: str) -> Iterator[dict[str, Any]]:
+        self._find_array(name)
+        while True:
+            self._skip()
+            if self._text[self._place] == "]":
+                return
+            found = self._object()
+            if isinstance(found, dict):
+                yield found
+
+    def _find_array(self, name: str) -> None:
+        start = re.compile(rf'"{re.escape(name)}"\s*:\s*\[')
+        self._more()
+        if self._text.lstrip().startswith("["):
+            self._place = self._text.index("[") + 1
+            return
+        while (match := start.search(self._text)) is None:
+            # The name may lie across two pieces: keep as much as it is long.
+            keep = max(0, len(self._text) - len(name) - 64)
+            self._forget(keep)
+            if not self._more():
+                raise TraceError(f"{self._path}: holds no array {name!r}.")
+        self._place = match.end()
+
+    def _skip(self) -> None:
+        while True:
+            self._place = _BETWEEN.match(self._text, self._place).end()  # type: ignore[union-attr]
+            if self._place < len(self._text):
+                return
+            if not self._more():
+                raise TraceError(f"{self._path}: ends in the middle, at character {self._at()}.")
+
+    def _object(self) -> Any:
+        while True:
+            try:
+                value, self._place = self._decoder.raw_decode(self._text, self._place)
+            except json.JSONDecodeError as error:
+                where = self._before + error.pos
+                if not self._more():
+                    raise TraceError(
+                        f"{self._path}: is not JSON at character {where}: {error.msg}."
+                    ) from error
+            else:
+                return value
+
+    def _more(self) -> bool:
+        piece = self._file.read(_CHUNK)
+        self._forget(self._place)
+        self._text += piece
+        return bool(piece)
+
+    def _forget(self, count: int) -> None:
+        self._text, self._before = self._text[count:], self._before + count
+        self._place = max(0, self._place - count)
+
+    def _at(self) -> int:
+        return self._before + self._place

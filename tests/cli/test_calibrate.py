@@ -1,0 +1,55 @@
+"""`elastic calibrate`: from a measured table to a study that runs."""
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "steps.csv"
+    rows = [f"{k % 3},{100 + 7 * (k * k % 11)}" for k in range(60)]
+    path.write_text("worker,duration_ms\n" + "\n".join(rows) + "\n")
+    return path
+
+
+def test_a_trace_becomes_a_study(elastic, table, tmp_path):
+    study = tmp_path / "mine.toml"
+
+    answer = elastic("calibrate", table, "--output", study, "--latency-s", 0.001)
+
+    assert answer.code == 0, answer.err
+    assert "Records: 60 read, 60 used. Skipped: none." in answer.out
+    told = json.loads(elastic("simulate", study, "--json").out)
+    assert told["n_workers"] == 3
+
+
+def test_json_holds_every_fit(elastic, table):
+    told = json.loads(elastic("calibrate", table, "--json").out)
+
+    assert [worker["steps"] for worker in told["workers"]] == [20, 20, 20]
+    distances = [fit["distance"] for fit in told["workers"][0]["fits"]]
+    assert len(distances) >= 4
+    assert distances == sorted(distances)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (
+            ("--output", "x.toml"),
+            "--latency-s must be seconds >= 0 with --output, or --rtt a file, got None",
+        ),
+        (("--time-column", "worker"), "the unit of column 'worker' is unknown"),
+        (("--worker-column", "wrker"), "did you mean 'worker'"),
+        (("--output", "x.toml", "--latency-s", "0", "--workers", "0"), "--workers must be"),
+    ],
+)
+def test_bad_input_is_one_line(elastic, table, tmp_path, monkeypatch, options, told):
+    monkeypatch.chdir(tmp_path)
+
+    answer = elastic("calibrate", table, *options)
+
+    assert (answer.code, answer.out, answer.err.count("\n")) == (2, "", 1)
+    assert told in answer.err
+    assert not (tmp_path / "x.toml").exists()
