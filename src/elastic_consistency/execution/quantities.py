@@ -14,6 +14,8 @@ class Quantity(Enum):
     STALENESS = "staleness"
     CONTRACTION = "contraction"
     MASS_ERROR = "mass_error"
+    ENERGY = "energy"
+    FRACTION = "fraction"
     STEP_SIZE = "step_size"
     PROBABILITY = "probability"
     STEPS = "steps"

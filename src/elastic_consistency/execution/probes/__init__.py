@@ -6,5 +6,6 @@ from elastic_consistency.execution.probes.base import AbstractObserver as Abstra
 from elastic_consistency.execution.probes.base import AbstractProbe as AbstractProbe
 from elastic_consistency.execution.probes.base import Context as Context
 from elastic_consistency.execution.probes.base import Event as Event
+from elastic_consistency.execution.probes.energies import Energies as Energies
 from elastic_consistency.execution.probes.loss import Loss as Loss
 from elastic_consistency.execution.probes.started import StartedSequence as StartedSequence

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from elastic_consistency._checks import check
+from elastic_consistency.execution.probes.auxiliary_weights import auxiliary_weights
 from elastic_consistency.execution.probes.base import AbstractObserver, AbstractProbe, Context
 from elastic_consistency.execution.probes.sequence_traces import SequenceTraces
-from elastic_consistency.execution.probes.started import auxiliary_weights
 from elastic_consistency.execution.quantities import Sequence
 from elastic_consistency.schedule import Op
 
@@ -47,7 +47,7 @@ class _AggregateObserver(AbstractObserver):
     def __init__(self, every: int, context: Context) -> None:
         step_size = context.rule.auxiliary_step_size
         self._traces = SequenceTraces(Sequence.AGGREGATE, context.oracle, step_size, every)
-        self._weights = auxiliary_weights(context)
+        self._weights = auxiliary_weights(context.schedule, context.rule)
         self._round = context.schedule.jobs.round.tolist()
         self._missing = Counter(self._round)
         self._rounds = sorted(self._missing, reverse=True)

@@ -3,27 +3,13 @@
 from dataclasses import dataclass
 from typing import final
 
-import numpy as np
-
 from elastic_consistency._checks import check
+from elastic_consistency.execution.probes.auxiliary_weights import auxiliary_weights
 from elastic_consistency.execution.probes.base import AbstractObserver, AbstractProbe, Context
 from elastic_consistency.execution.probes.sequence_traces import SequenceTraces
 from elastic_consistency.execution.probes.watch import Moment
 from elastic_consistency.execution.quantities import Sequence
 from elastic_consistency.schedule import Op
-
-
-def auxiliary_weights(context: Context) -> np.ndarray:
-    """(J,) weight w_j = step size * share * scale of each job in the auxiliary sequence."""
-    share = np.nan_to_num(context.schedule.jobs.share)
-    if context.rule.constant_step:
-        return context.rule.auxiliary_step_size * share
-    stale = context.schedule.staleness()
-    scale = np.ones(len(share))
-    steps = np.unique(stale.steps)
-    factor = np.array([context.rule.scale(int(step)) for step in steps])
-    scale[stale.job] = factor[np.searchsorted(steps, stale.steps)]
-    return context.rule.auxiliary_step_size * share * scale
 
 
 @final
@@ -59,7 +45,7 @@ class _StartedObserver(AbstractObserver):
     def __init__(self, every: int, context: Context) -> None:
         step_size = context.rule.auxiliary_step_size
         self._traces = SequenceTraces(Sequence.STARTED, context.oracle, step_size, every)
-        self._weights = auxiliary_weights(context)
+        self._weights = auxiliary_weights(context.schedule, context.rule)
 
     def open(self, executor):
         self._x = executor.model(0)
