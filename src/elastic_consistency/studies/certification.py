@@ -178,7 +178,7 @@ def _unmet(
         unmet |= {Requirement.SECOND_MOMENT, Requirement.VARIANCE, Requirement.ELASTIC}
     if everywhere.heterogeneity > 0:
         unmet.add(Requirement.UNBIASED)
-    if everywhere.strong_convexity == 0:
+    if everywhere.strong_convexity <= 0:
         unmet.add(Requirement.STRONGLY_CONVEX)
     return frozenset(unmet)
 

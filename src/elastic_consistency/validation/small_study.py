@@ -84,7 +84,7 @@ class SmallStudy:
             "gamma": self.codec.contraction(self.oracle.dimension),
         }
         values |= {"L": constants.smoothness} if constants.smoothness else {}
-        values |= {"c": constants.strong_convexity} if constants.strong_convexity else {}
+        values |= {"c": constants.strong_convexity} if constants.strong_convexity > 0 else {}
         if isinstance(self.rule, HeavyBall):
             values["mu"] = self.rule.momentum
         if constants.infimum is not None:
