@@ -39,8 +39,8 @@ def list_papers(json: Json = False) -> None:
     if json:
         print_json([_described(claim) for claim in CLAIMS])
         return
-    rows = [(c.name, c.paper.value.split(",")[0], c.statement, c.value.status.value) for c in CLAIMS]
-    console().print(table("", "name", "paper", "claim", "the paper's value", rows=rows))
+    rows = [(claim.name, claim.statement) for claim in CLAIMS]
+    console().print(table("", "name", "claim", rows=rows))
 
 
 def run(

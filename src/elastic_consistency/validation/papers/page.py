@@ -88,4 +88,6 @@ def _charts(record: Record) -> str:
 
 def _curve(record: Record) -> Curve:
     x, y = (tuple(map(float, record[name])) for name in ("x", "y"))
-    return Curve(record["name"], x, y, (record["axes"][0], record["axes"][1]), record["logarithmic"])
+    return Curve(
+        record["name"], x, y, (record["axes"][0], record["axes"][1]), record["logarithmic"]
+    )

@@ -1,0 +1,1 @@
+"""The papers, reproduced: claims as data, experiments, verdicts, a table and a page."""
