@@ -1,10 +1,12 @@
 """The engine: runs a protocol on a cluster and returns its schedule."""
 
+from collections.abc import Callable
 from math import inf
 
 import numpy as np
 
 from elastic_consistency.schedule import Metadata, Schedule
+from elastic_consistency.simulator.answers import AbstractAnswers
 from elastic_consistency.simulator.cluster import Cluster
 from elastic_consistency.simulator.links import Link
 from elastic_consistency.simulator.payload import Payload
@@ -26,6 +28,7 @@ def simulate(
     until: Until,
     seed: int,
     payload: Payload | None = None,
+    answers: Callable[[Metadata], AbstractAnswers] | None = None,
 ) -> Schedule:
     """The schedule of `protocol` on `cluster`.
 
@@ -42,6 +45,7 @@ def simulate(
         until: The limit.
         seed: Seed of everything random, >= 0.
         payload: Bytes that travel; needed as soon as a link has a finite bandwidth.
+        answers: Makes whoever knows the values, for protocols that ask; see lock_step.
 
     Raises:
         StallError: If everybody waits before the limit is reached.
@@ -63,6 +67,7 @@ def simulate(
         provenance={name: provenance_of(part) for name, part in parts.items()},
     )
     simulation = Simulation(cluster, until, payload, metadata)
+    simulation.answers = answers(metadata) if answers else None
     if cluster.is_plain:
         protocol.start(simulation)
     elif isinstance(protocol, AbstractUnreliableProtocol):

@@ -8,6 +8,7 @@ import simpy
 
 from elastic_consistency.random_streams import Cause
 from elastic_consistency.schedule import SERVER, Metadata, Recorder, Schedule
+from elastic_consistency.simulator.answers import AbstractAnswers
 from elastic_consistency.simulator.cluster import Cluster
 from elastic_consistency.simulator.delays.draws import LINK_LANES, Draw, independent_draws
 from elastic_consistency.simulator.delays.phases import phased_draws
@@ -34,14 +35,15 @@ class Simulation:
         network: Transfer times between workers.
         record: Writes the schedule row by row.
         waits: Who waits for whom at present, by worker; a stall is reported from it.
+        answers: Who knows the values, in lock-step; None when nobody does.
         refused: Whether the limit has kept a job from beginning.
         uses_server_links: Whether the protocol has asked for a transfer from or to the server.
         settle: Called when a run has been drained: the protocol drops what can no longer be
             completed, such as half a batch.
     """
 
-    __slots__ = ("_last_time", "_log", "_most_jobs", "cluster", "env", "metadata", "n_jobs",
-                 "network", "payload", "record", "refused", "settle",
+    __slots__ = ("_followed", "_last_time", "_log", "_most_jobs", "answers", "cluster", "env",
+                 "metadata", "n_jobs", "network", "payload", "record", "refused", "settle",
                  "uses_server_links", "waits")  # fmt: skip
 
     def __init__(
@@ -63,6 +65,8 @@ class Simulation:
         self._log: Recorder | PatternLog = self.record
         self.waits: dict[int, Wait] = {}
         self.n_jobs = 0
+        self.answers: AbstractAnswers | None = None
+        self._followed = 0
         self.refused = self.uses_server_links = False
         self.settle: Callable[[], None] = lambda: None
 
@@ -79,6 +83,26 @@ class Simulation:
         """Write the schedule by patterns instead of by `record`."""
         self._log = PatternLog(patterns, n_operands=n_operands, metadata=self.metadata)
         return self._log
+
+    def ask(self, question: str, operands: tuple[int, ...]) -> float:
+        """An answer that depends on values; it is kept in the schedule, for replay.
+
+        Every question looks at all rows so far, so a run costs more than linear time.
+
+        Raises:
+            TypeError: If nobody knows the values.
+        """
+        if self.answers is None:
+            raise TypeError(
+                f"The question {question!r} depends on values: run the protocol by lock_step "
+                "instead of simulate."
+            )
+        rows = self.record.finish().rows
+        self.answers.follow(rows.slice(self._followed, len(rows)))
+        self._followed = len(rows)
+        answer = self.answers.answer(question, operands)
+        self.record.decide(question, operands, answer)
+        return answer
 
     def finish(self) -> Schedule:
         """The schedule recorded so far."""

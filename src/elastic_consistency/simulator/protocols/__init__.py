@@ -39,6 +39,7 @@ from elastic_consistency.simulator.protocols.local_steps_server import (
 )
 from elastic_consistency.simulator.protocols.lossy_broadcast import LossyBroadcast as LossyBroadcast
 from elastic_consistency.simulator.protocols.message_passing import MessagePassing as MessagePassing
+from elastic_consistency.simulator.protocols.norm_bounded import NormBounded as NormBounded
 from elastic_consistency.simulator.protocols.pairwise import PairwiseAveraging as PairwiseAveraging
 from elastic_consistency.simulator.protocols.queued_server import QueuedServer as QueuedServer
 from elastic_consistency.simulator.protocols.rennala import Rennala as Rennala

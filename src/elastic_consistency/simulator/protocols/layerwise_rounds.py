@@ -36,11 +36,15 @@ class LayerwiseRounds:
         collective: Algorithm of the all-reduce.
         lag: Steps by which a layer may be late; then the own gradient stands in.
         barrier: Whether a forward pass waits for all layers, and the link serves in order.
+        stand_in: Weight with which the own update stands in for a late layer.
+        threshold: beta: a layer may be late only if at every worker the layers that are in
+            hold this part of the norm of its gradient. 0 asks nothing.
     """
 
-    __slots__ = ("_barrier", "_busy", "_collective", "_done", "_jobs", "_lag", "_messages",
-                 "_n_steps", "_parts", "_queue", "_ready", "_sent", "_simulation", "_sizes",
-                 "_synchronised", "_trainers")  # fmt: skip
+    __slots__ = ("_answers", "_backward_left", "_barrier", "_busy", "_collective", "_done",
+                 "_jobs", "_lag", "_messages", "_n_steps", "_parts", "_queue", "_ready", "_sent",
+                 "_simulation", "_sizes", "_synchronised", "_threshold", "_trainers",
+                 "_weight")  # fmt: skip
 
     def __init__(
         self,
@@ -50,9 +54,13 @@ class LayerwiseRounds:
         *,
         lag: int,
         barrier: bool,
+        stand_in: float = 1.0,
+        threshold: float = 0.0,
     ) -> None:
         self._simulation, self._collective = simulation, collective
         self._lag, self._barrier = lag, barrier
+        self._weight, self._threshold = stand_in, threshold
+        self._answers: dict[tuple[int, ...], float] = {}  # least norm share by step and layers
         self._sizes, self._parts = profile.sizes(), profile.parts()
         self._trainers = [_Trainer() for _ in range(simulation.cluster.n_workers)]
         for number, trainer in enumerate(self._trainers):
@@ -66,6 +74,7 @@ class LayerwiseRounds:
         self._messages: dict[tuple[int, int], int] = {}
         self._sent: dict[tuple[int, int], int] = {}
         self._jobs: dict[int, dict[int, int]] = {}  # by step and worker
+        self._backward_left: dict[int, int] = {}  # layers of a step that some have not sent
         self._synchronised = [-1] * len(self._sizes)  # last step of each layer
 
     def begin(self) -> None:
@@ -87,8 +96,8 @@ class LayerwiseRounds:
         """Begin the forward pass of the next layer, or wait."""
         simulation, trainer = self._simulation, self._trainers[number]
         layer, needed = trainer.layer, trainer.step - 1 - self._lag
-        trainer.waits = (min(self._synchronised) if self._barrier else
-                         self._synchronised[layer]) < needed  # fmt: skip
+        in_time = min(self._synchronised) if self._barrier else self._synchronised[layer]
+        trainer.waits = in_time < needed or not self._is_elastic(trainer.step - 1, layer)
         if trainer.waits:
             others = tuple(w for w in range(len(self._trainers)) if w != number)
             simulation.waits[number] = Wait(number, others, f"layer {layer} of step {needed}")
@@ -101,12 +110,26 @@ class LayerwiseRounds:
             record.begin(trainer.job, now)
             trainer.total = trainer.seconds(now)
         if self._synchronised[layer] < trainer.step - 1:
-            self._stand_in(number, trainer.step - 1, layer, 1.0)
+            self._stand_in(number, trainer.step - 1, layer, self._weight)
             record.step(number, block=layer)
         record.read(trainer.job, number, block=layer)
         if layer == len(self._sizes) - 1:
             record.gradient(trainer.job)
         trainer.alarm.set(trainer.total * self._parts[0][layer])
+
+    def _is_elastic(self, step: int, layer: int) -> bool:
+        """Whether a forward pass may use `layer` although `step` may not yet be in it."""
+        if self._threshold == 0 or self._synchronised[layer] >= step:
+            return True
+        jobs = self._jobs.get(step, {})
+        if len(jobs) < len(self._trainers) or self._backward_left.get(step, 1):
+            return False  # some gradient of this step is not known yet
+        here = tuple(k for k, last in enumerate(self._synchronised) if last >= step)
+        key = (step, *here)
+        if here and key not in self._answers:
+            operands = (len(jobs), *(jobs[w] for w in sorted(jobs)), *here)
+            self._answers[key] = self._simulation.ask("least norm share", operands)
+        return bool(here) and self._answers[key] >= self._threshold
 
     def _stand_in(self, number: int, step: int, layer: int, weight: float) -> None:
         trainer = self._trainers[number]
@@ -147,6 +170,10 @@ class LayerwiseRounds:
             self._ready += 1
             heappush(self._queue, (priority, *key))
             self._use_link()
+            left = self._backward_left
+            left[trainer.step] = left.get(trainer.step, len(self._sizes)) - 1
+            if left[trainer.step] == 0 and self._threshold > 0:
+                self._wake()
 
     def _use_link(self) -> None:
         if self._busy is not None or not self._queue:
@@ -163,7 +190,7 @@ class LayerwiseRounds:
         step, layer = key
         for number, trainer in enumerate(self._trainers):
             if key in trainer.stands_in:
-                self._stand_in(number, step, layer, -1.0)
+                self._stand_in(number, step, layer, -self._weight)
             record.add(number, message=self._messages[key], block=layer)
             record.step(number, block=layer)
         record.drop(message=self._messages.pop(key))
@@ -173,6 +200,9 @@ class LayerwiseRounds:
                 record.drop(job=job, share=1 / len(self._trainers))
         self._busy = None
         self._use_link()
+        self._wake()
+
+    def _wake(self) -> None:
         for number, trainer in enumerate(self._trainers):
             if trainer.waits:
                 self._forward(number)
