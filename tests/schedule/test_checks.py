@@ -268,3 +268,26 @@ def test_unequal_columns_are_refused(handmade):
 def test_a_schedule_cannot_be_written_to(handmade):
     with pytest.raises(ValueError, match="read-only"):
         handmade["server"].rows.time[0] = 1.0
+
+
+def test_one_at_a_time_holds_beyond_two_bytes_of_workers(make_hand):
+    """Workers 3 and 65539 agree in their last 16 bits; only one of them does two jobs at once."""
+    for second, refused in ((65539, False), (3, True)):
+        hand = make_hand(65540, (-1,))
+        record = hand.record
+        jobs = [record.job(3), record.job(second)]
+        for job in jobs:
+            record.read(job, 0)
+            record.gradient(job)
+            record.begin(job)
+        hand.time += 1.0
+        for job in jobs:
+            record.encode(job)
+            record.drop(job=job, share=0.0)
+        schedule = record.finish()
+
+        if refused:
+            with pytest.raises(ScheduleError, match="one at a time"):
+                schedule.check()
+        else:
+            schedule.check()

@@ -181,8 +181,9 @@ def check_one_at_a_time(lives: _Lives) -> None:
 def _by_worker(worker: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
     """Order by worker, then begin, then end."""
     # Two bytes are sorted by counting, and a worker's jobs nearly always are in order.
-    short = worker.astype(np.uint16) if worker.max(initial=0) < 2**16 else worker
-    order = np.argsort(short, kind="stable")
+    order = np.argsort((worker & 0xFFFF).astype(np.uint16), kind="stable")
+    if worker.max(initial=0) > 0xFFFF:
+        order = order[np.argsort((worker[order] >> 16).astype(np.uint16), kind="stable")]
     same = worker[order[1:]] == worker[order[:-1]]
     later = begin[order[1:]] > begin[order[:-1]]
     return order if (later | ~same).all() else np.lexsort((end, begin, worker))

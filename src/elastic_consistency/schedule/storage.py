@@ -160,7 +160,7 @@ def _from_arrow(header: dict[str, Any], table: Any) -> Schedule:
         values = table[name].slice(0, lengths[part])
         if len(values) != lengths[part] or values.null_count:
             raise ValueError(f"column {name} must hold {lengths[part]} values")
-        parts[part][field] = np.ascontiguousarray(values.to_numpy()).astype(dtype)
+        parts[part][field] = np.ascontiguousarray(values.to_numpy(), dtype)
     return Schedule(
         Rows(**parts["rows"]),
         Jobs(**parts["jobs"]),
