@@ -19,6 +19,7 @@ from elastic_consistency.simulator import (
     Partition,
     Payload,
     RandomCrashes,
+    SharedHost,
     StallError,
     Until,
     simulate,
@@ -254,3 +255,40 @@ def test_a_cancelled_task_frees_its_share():
 def test_a_fault_script_says_what_it_refuses(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_workers_of_one_host_slow_each_other_down():
+    """Three of constant time 1 s at contention .5: 1 / speed(3) = 2 s; the fourth is alone."""
+    cluster = replace(Cluster.alike(4, Constant(1.0)), shared_hosts=(SharedHost((0, 1, 2), 0.5),))
+
+    schedule = _run(None, 8, cluster)
+
+    rows = schedule.rows
+    encoded = {w: rows.time[(rows.op == Op.ENCODE) & (rows.worker == w)][0] for w in range(4)}
+    assert encoded == pytest.approx({0: 2.0, 1: 2.0, 2: 2.0, 3: 1.0})
+    schedule.check()
+    AsynchronousServer().restate(schedule)
+
+
+def test_no_contention_is_no_sharing():
+    free = replace(BASE, shared_hosts=(SharedHost((0, 1, 2, 3), 0.0),))
+
+    np.testing.assert_allclose(_run(None, 150, free).rows.time, _run().rows.time, atol=1e-9)
+
+
+def test_a_crash_on_a_shared_host_leaves_the_others_more():
+    cluster = replace(Cluster.alike(2, Constant(1.0)), shared_hosts=(SharedHost((0, 1), 1.0),))
+
+    rows = _run(FaultScript((Crash(0, 1.0),)), 2, cluster).rows
+
+    # Both have done half of their work when worker 0 dies; the other then runs at full speed.
+    assert rows.time[rows.op == Op.ENCODE].tolist() == [1.5]
+
+
+def test_a_host_says_what_it_refuses():
+    with pytest.raises(ValueError, match=r"SharedHost.contention must be a number >= 0, got -1"):
+        SharedHost((0,), -1)
+    with pytest.raises(ValueError, match=r"SharedHost.workers must be different workers"):
+        SharedHost((0, 0), 0.5)
+    with pytest.raises(ValueError, match=r"Cluster.shared_hosts must be about workers 0..3"):
+        replace(BASE, shared_hosts=(SharedHost((4,), 0.5),))

@@ -2,6 +2,7 @@
 
 from elastic_consistency.simulator.cluster import Cluster as Cluster
 from elastic_consistency.simulator.cluster import PeerLink as PeerLink
+from elastic_consistency.simulator.cluster import SharedHost as SharedHost
 from elastic_consistency.simulator.cluster import Worker as Worker
 from elastic_consistency.simulator.collectives import Flat as Flat
 from elastic_consistency.simulator.collectives import Ring as Ring
@@ -15,6 +16,7 @@ from elastic_consistency.simulator.fault_script import RandomCrashes as RandomCr
 from elastic_consistency.simulator.layer_profile import Layer as Layer
 from elastic_consistency.simulator.layer_profile import LayerProfile as LayerProfile
 from elastic_consistency.simulator.links import Link as Link
+from elastic_consistency.simulator.losses import GilbertElliott as GilbertElliott
 from elastic_consistency.simulator.overlap import OverlapGain as OverlapGain
 from elastic_consistency.simulator.overlap import ideal_overlap as ideal_overlap
 from elastic_consistency.simulator.payload import Payload as Payload

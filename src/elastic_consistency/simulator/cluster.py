@@ -60,6 +60,32 @@ class PeerLink:
 
 @final
 @dataclass(frozen=True, slots=True)
+class SharedHost:
+    """Workers of one machine, who slow each other down while they compute.
+
+    With n of them computing at a time each one runs at speed 1 / (1 + contention * (n - 1)): 0
+    is no contention, 1 is a memory bus that one worker alone can fill.
+
+    Attributes:
+        workers: Who is on it.
+        contention: Slowdown by each further worker, >= 0.
+    """
+
+    workers: tuple[int, ...]
+    contention: float
+
+    def __post_init__(self) -> None:
+        alone = len(set(self.workers)) == len(self.workers) > 0
+        check(alone, self, "workers", "different workers, at least one")
+        check(self.contention >= 0, self, "contention", "a number >= 0")
+
+    def speed(self, n_computing: int) -> float:
+        """Speed of each worker when so many compute at a time."""
+        return 1 / (1 + self.contention * (n_computing - 1))
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Cluster:
     """Workers, a server and what connects them.
 
@@ -69,6 +95,7 @@ class Cluster:
         exceptions: Links between workers that are not like `fabric`; one each pair.
         server_bandwidth_bytes_per_s: What all transfers from the server share, and all to it,
             > 0: each of n at a time gets 1/n of it, after its link.
+        shared_hosts: Machines that several workers share; a worker is on at most one.
         faults: What goes wrong.
     """
 
@@ -76,6 +103,7 @@ class Cluster:
     fabric: Link = field(default_factory=Link)
     exceptions: tuple[PeerLink, ...] = ()
     server_bandwidth_bytes_per_s: float = inf
+    shared_hosts: tuple[SharedHost, ...] = ()
     faults: FaultScript = field(default_factory=FaultScript)
 
     def __post_init__(self) -> None:
@@ -89,6 +117,9 @@ class Cluster:
         check(known and len(set(pairs)) == len(pairs), self, "exceptions", allowed)
         shared = self.server_bandwidth_bytes_per_s
         check(shared > 0, self, "server_bandwidth_bytes_per_s", "a number of bytes a second > 0")
+        placed = [worker for host in self.shared_hosts for worker in host.workers]
+        sound = len(set(placed)) == len(placed) and set(placed) <= set(range(n))
+        check(sound, self, "shared_hosts", f"about workers 0..{n - 1}, each on one host")
         named = self.faults.workers() <= set(range(n))
         check(named, self, "faults", f"about workers 0..{n - 1}")
 
@@ -130,5 +161,6 @@ class Cluster:
 
     @property
     def is_plain(self) -> bool:
-        """Whether nothing goes wrong and the server's bandwidth is not shared."""
-        return self.faults.is_empty and self.server_bandwidth_bytes_per_s == inf
+        """Whether nothing goes wrong, and neither hosts nor the server's port are shared."""
+        shared = self.shared_hosts or self.server_bandwidth_bytes_per_s < inf
+        return self.faults.is_empty and not shared

@@ -68,16 +68,7 @@ def simulate(
     )
     simulation = Simulation(cluster, until, payload, metadata)
     simulation.answers = answers(metadata) if answers else None
-    if cluster.is_plain:
-        protocol.start(simulation)
-    elif isinstance(protocol, AbstractUnreliableProtocol):
-        protocol.start_unreliable(simulation)
-    else:
-        raise ValueError(
-            f"{type(protocol).__name__} knows neither Cluster.faults nor a shared "
-            "Cluster.server_bandwidth_bytes_per_s; give it a cluster without, or use "
-            "AsynchronousServer."
-        )
+    _start(protocol, simulation)
     _run(simulation, until)
     metadata.provenance["inert"] = _inert_parts(simulation)
     schedule = simulation.finish()
@@ -95,6 +86,19 @@ def _check_arguments(cluster: Cluster, until: Until, payload: Payload) -> None:
         raise ValueError(
             "Until.jobs must be given when a worker computes in no time, got None: the clock "
             "would never reach Until.time_s."
+        )
+
+
+def _start(protocol: AbstractProtocol, simulation: Simulation) -> None:
+    if simulation.cluster.is_plain:
+        protocol.start(simulation)
+    elif isinstance(protocol, AbstractUnreliableProtocol):
+        protocol.start_unreliable(simulation)
+    else:
+        raise ValueError(
+            f"{type(protocol).__name__} knows neither Cluster.faults nor a shared "
+            "Cluster.server_bandwidth_bytes_per_s nor Cluster.shared_hosts; give it a cluster "
+            "without, or use AsynchronousServer."
         )
 
 

@@ -67,8 +67,11 @@ class AsynchronousServer(AbstractUnreliableProtocol):
         if isfinite(shared):
             out, into = (ProcessorSharing(simulation.env, lambda n: shared / n) for _ in range(2))
             ports = (out, into)
+        hosts = {}
+        for host in cluster.shared_hosts:
+            hosts |= dict.fromkeys(host.workers, ProcessorSharing(simulation.env, host.speed))
         for worker in range(cluster.n_workers):
-            UnreliableClient(simulation, worker, cluster.faults, ports).begin()
+            UnreliableClient(simulation, worker, ports, hosts.get(worker)).begin()
 
     def restate(self, schedule):
         rule, rows = "asynchronous server", schedule.rows

@@ -10,7 +10,7 @@ from elastic_consistency._checks import check
 from elastic_consistency.schedule import Op
 from elastic_consistency.simulator.alarm import Alarm
 from elastic_consistency.simulator.collectives import AbstractCollective, Ring, collective_seconds
-from elastic_consistency.simulator.faults import Attempts
+from elastic_consistency.simulator.losses import Attempts, Loss, is_loss
 from elastic_consistency.simulator.protocols.base import AbstractProtocol
 from elastic_consistency.simulator.protocols.restatement import (
     refuse_unless,
@@ -31,21 +31,21 @@ class LossyBroadcast(AbstractProtocol):
     part of the replicas that got it, over p.
 
     Attributes:
-        loss: Probability that one transmission is lost, in [0, 1).
+        loss: Probability that one transmission is lost, in [0, 1), or a bursty channel.
         retries: Repetitions of a lost transmission, >= 0, or None for as many as it takes.
         timeout_s: Time until a lost transmission is repeated or given up, s, >= 0.
         resync: Rounds between two averages of the replicas, >= 1, or None for never.
         collective: Algorithm of the average, which sets its time.
     """
 
-    loss: float
+    loss: Loss
     retries: int | None = 0
     timeout_s: float = 0.0
     resync: int | None = None
     collective: AbstractCollective = field(default_factory=Ring)
 
     def __post_init__(self) -> None:
-        check(0 <= self.loss < 1, self, "loss", "a probability in [0, 1)")
+        check(is_loss(self.loss), self, "loss", "a probability in [0, 1) or a GilbertElliott")
         enough = self.retries is None or self.retries >= 0
         check(enough, self, "retries", "a number of repetitions >= 0, or None")
         check(self.timeout_s >= 0, self, "timeout_s", "a number of seconds >= 0")

@@ -10,7 +10,7 @@ import simpy
 from elastic_consistency._checks import check
 from elastic_consistency.schedule import Op, Schedule
 from elastic_consistency.simulator.alarm import Alarm
-from elastic_consistency.simulator.faults import Attempts
+from elastic_consistency.simulator.losses import Attempts, Loss, is_loss
 from elastic_consistency.simulator.protocols.base import AbstractProtocol
 from elastic_consistency.simulator.protocols.restatement import (
     refuse_unless,
@@ -35,19 +35,19 @@ class MessagePassing(AbstractProtocol):
 
     Attributes:
         lag: tau, rounds by which an update may be late, >= 0; 0 is synchronous.
-        loss: Probability that one transmission is lost, in [0, 1).
+        loss: Probability that one transmission is lost, in [0, 1), or a bursty channel.
         timeout_s: Time until a lost transmission is repeated, s, >= 0.
 
     Source: Nadiradze et al. (2021), AAAI 35(10):9037-9045, message passing with delays.
     """
 
     lag: int
-    loss: float = 0.0
+    loss: Loss = 0.0
     timeout_s: float = 0.0
 
     def __post_init__(self) -> None:
         check(self.lag >= 0, self, "lag", "a number of rounds >= 0")
-        check(0 <= self.loss < 1, self, "loss", "a probability in [0, 1)")
+        check(is_loss(self.loss), self, "loss", "a probability in [0, 1) or a GilbertElliott")
         check(self.timeout_s >= 0, self, "timeout_s", "a number of seconds >= 0")
 
     def hosts(self, cluster):

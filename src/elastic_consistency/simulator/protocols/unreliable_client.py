@@ -9,7 +9,7 @@ from elastic_consistency.random_streams import Cause, Stream
 from elastic_consistency.schedule import ABSENT, SERVER
 from elastic_consistency.simulator.alarm import Alarm
 from elastic_consistency.simulator.delays.draws import independent_draws
-from elastic_consistency.simulator.fault_script import Crash, FaultScript, LateStart, RandomCrashes
+from elastic_consistency.simulator.fault_script import Crash, LateStart, RandomCrashes
 from elastic_consistency.simulator.processor_sharing import ProcessorSharing
 from elastic_consistency.simulator.protocols.client import apply_alone
 from elastic_consistency.simulator.simulation import Simulation
@@ -23,22 +23,23 @@ class UnreliableClient:
     Args:
         simulation: The run.
         worker: The worker.
-        script: What goes wrong.
         ports: The server's ports out and in, shared by all transfers; None when they are not.
+        host: The machine, shared by all computations on it; None when it is not.
     """
 
-    __slots__ = ("_computed", "_down", "_is_up", "_job", "_losses", "_place", "_ports", "_pulled",
-                 "_script", "_seconds", "_simulation", "_task", "_up", "_worker")  # fmt: skip
+    __slots__ = ("_computed", "_down", "_host", "_is_up", "_job", "_losses", "_place", "_ports",
+                 "_pulled", "_script", "_seconds", "_simulation", "_task", "_up",
+                 "_worker")  # fmt: skip
 
     def __init__(
         self,
         simulation: Simulation,
         worker: int,
-        script: FaultScript,
         ports: tuple[ProcessorSharing, ProcessorSharing] | None,
+        host: ProcessorSharing | None,
     ) -> None:
-        self._simulation, self._worker, self._script = simulation, worker, script
-        self._ports = ports
+        self._simulation, self._worker = simulation, worker
+        self._script, self._ports, self._host = simulation.cluster.faults, ports, host
         payload, seed = simulation.payload, simulation.metadata.seed
         self._seconds = simulation.computation(worker)
         self._down = simulation.transfer(SERVER, worker, payload.model_bytes)
@@ -116,7 +117,10 @@ class UnreliableClient:
                 self._pulled.cancel()
             record.drop(job=self._job, share=0.0)
         elif self._place == "computing":
-            self._computed.cancel()
+            if self._host is None:
+                self._computed.cancel()
+            else:
+                self._host.cancel(self._task)
             record.drop(job=self._job, share=0.0)
         self._place = "idle"
         record.crash(self._worker)
@@ -152,9 +156,15 @@ class UnreliableClient:
         now = self._simulation.env.now
         self._place = "computing"
         self._simulation.record.begin(self._job, now)
-        self._computed.set(self._seconds(now))
+        if self._host is None:
+            self._computed.set(self._seconds(now))
+        else:
+            self._task = self._host.start(self._seconds(now), self._finish)
 
     def _on_computed(self, event: simpy.Event) -> None:
+        self._finish()
+
+    def _finish(self) -> None:
         simulation, now, job = self._simulation, self._simulation.env.now, self._job
         simulation.record.encode(job)
         self._place = "pushing"
