@@ -95,3 +95,11 @@ def test_the_deadline_is_a_quantile_of_the_law(study):
     deadline = computation_quantile(equal, contender, 0.95)
 
     assert deadline == pytest.approx(2.996, abs=5 * (0.95 / 0.05 / 900) ** 0.5)
+
+
+def test_savings_that_are_stated_together_share_their_error_rate(study):
+    """Four contenders at 95 % together: 98.75 % each."""
+    usual = strategies(study)
+
+    assert len(usual.contenders) == 5
+    assert usual.confidence == pytest.approx(1 - 0.05 / 4)

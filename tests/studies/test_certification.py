@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from elastic_consistency.bounds import get
+from elastic_consistency.execution import Quantity, Sequence, Trace
 from elastic_consistency.optimization.compression import TopK
+from elastic_consistency.optimization.oracles import Constants
 from elastic_consistency.optimization.update_rules import HeavyBall
 from elastic_consistency.simulator.protocols import Ringmaster
 from elastic_consistency.studies.certification import certify, obstacle
 from elastic_consistency.studies.certified_step import certified_step
-from elastic_consistency.studies.claims import limits_of
+from elastic_consistency.studies.claims import Limits, gap_claim, limits_of
 from elastic_consistency.studies.runs import schedule_of
 from elastic_consistency.validation import Method, Outcome
 
@@ -146,3 +148,41 @@ def test_what_the_bounds_do_not_speak_about_is_told(study, change, told):
     contender = replace(study.contenders[0], jobs=60, **change)
 
     assert told in obstacle(contender, schedule_of(study, contender, 0))
+
+
+def test_each_gap_stands_beside_its_own_bound(small_step):
+    """Started: (n - 1) M; applied: tau_max M."""
+    values = small_step.values
+    told = [(gap.sequence, gap.bound) for gap in small_step.gaps]
+
+    moment = values["M"]
+    assert told == [
+        ("started", pytest.approx(3 * moment)),
+        ("applied", pytest.approx(values["tau_max"] * moment)),
+    ]
+
+
+def test_the_last_point_of_the_started_sequence_is_one_step_earlier(small_step):
+    """The distance is measured at x_{T-1}, so its bound is that of T - 1 steps."""
+    bound = get("strongly_convex_single_step")
+    (verdict,) = (v for v in small_step.verdicts if v.bound == bound.name)
+
+    expected = bound.evaluate(small_step.values | {"T": small_step.values["T"] - 1})
+    assert verdict.bound_value == pytest.approx(expected)
+
+
+def test_large_gaps_inside_their_range_have_a_proved_interval():
+    """Gaps are compared with the largest gap, squares with its square."""
+    values = {"c_jobs": 3.0, "tau_max": 9.0, "n": 4.0, "M": 10.0}
+    limits = Limits(Constants(1.0, 0.1, 1.0, 100.0, 0.0, 1.0), 1.0, 1.0, 1.0, 10.0)
+    gaps = np.full((5, 16), 20.0)  # below 3 * 10, above its root
+    trace = Trace(
+        "gap_started", Quantity.GAP, Sequence.STARTED, np.arange(5.0), np.arange(5), gaps,
+        gaps.mean(axis=0), gaps[-1], 20.0, 5,
+    )  # fmt: skip
+
+    claim = gap_claim(trace, get("server_started_gap"), values, limits, frozenset())
+
+    estimate = claim.estimate(0.99)
+    assert estimate.method is Method.EMPIRICAL_BERNSTEIN
+    assert estimate.lower <= 20.0 <= estimate.upper <= 30.0

@@ -155,3 +155,10 @@ def test_gradients_count_what_a_round_takes_in(study):
 def test_the_protocol_is_named(results):
     assert results[0].algorithm == "AsynchronousServer x SGD x Identity"
     assert results[0].summary.protocol == AsynchronousServer.__name__
+
+
+def test_the_bins_of_staleness_hold_the_largest(results):
+    figures = results[0].staleness
+
+    assert figures.edges[0] == 0
+    assert figures.edges[-2] <= figures.largest < figures.edges[-1]
