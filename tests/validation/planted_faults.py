@@ -156,6 +156,13 @@ EXECUTION = (
         "coefficients_foretell",
     ),
     Fault(
+        "a fast engine forgets its momentum, the specification does not",
+        "execution/in_place_steps.py",
+        "np.multiply(velocity, momentum, velocity)",
+        "np.multiply(velocity, 0 * momentum, velocity)",
+        "heavy_ball_stays",
+    ),
+    Fault(
         "off by one: the auxiliary iterate already holds the job's own gradient",
         "execution/probes/started.py",
         "self._traces.add(event.time, event.job, self._x, executor.view(event.job))",

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elastic_consistency.execution import execute
+from elastic_consistency.execution import Engine, execute
 from elastic_consistency.execution.probes import AggregateSequence, AppliedSequence, StartedSequence
 from elastic_consistency.execution.quantities import Sequence
 from elastic_consistency.optimization.oracles import Linear
@@ -94,8 +94,9 @@ def test_a_straggler_stretches_the_applied_gap_and_leaves_the_started_one():
     assert aligned_gap(_difference(schedule, Sequence.APPLIED)) == 300
 
 
-@given(ORDERS)
-def test_coefficients_foretell_what_the_executor_measures(case):
+@pytest.mark.parametrize("engine", [Engine.ROWS, Engine.FASTEST])
+@given(case=ORDERS)
+def test_coefficients_foretell_what_every_engine_measures(engine, case):
     """A unit slope is aligned with itself: the measured gap is the sum of the coefficients."""
     n_workers, order = case
     schedule = server_schedule(order, n_workers=n_workers)
@@ -106,6 +107,7 @@ def test_coefficients_foretell_what_the_executor_measures(case):
         SGD(0.125),
         seeds=(0,),
         probes=(StartedSequence(), AppliedSequence()),
+        engine=engine,
     )
 
     for sequence in (Sequence.STARTED, Sequence.APPLIED):

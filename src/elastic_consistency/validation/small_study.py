@@ -8,7 +8,7 @@ from typing import final
 import numpy as np
 
 from elastic_consistency.bounds import Bound, Requirement
-from elastic_consistency.execution import Measurement, execute
+from elastic_consistency.execution import Engine, Measurement, execute
 from elastic_consistency.execution.probes import AppliedSequence, StartedSequence
 from elastic_consistency.execution.quantities import Quantity, Sequence
 from elastic_consistency.optimization.compression import AbstractCodec, ErrorFeedback, Identity
@@ -39,12 +39,14 @@ class SmallStudy:
         oracle: A problem without noise.
         rule: The update rule.
         codec: Compression of updates.
+        engine: How it is executed; it must change nothing, and property tests try several.
     """
 
     schedule: Schedule
     oracle: AbstractOracle
     rule: AbstractRule
     codec: AbstractCodec = field(default_factory=Identity)
+    engine: Engine = Engine.ROWS
 
     def __post_init__(self) -> None:
         if self.oracle.draws_per_job:
@@ -62,6 +64,7 @@ class SmallStudy:
             codec=self.codec,
             seeds=(0,),
             probes=probes[:n_probes],
+            engine=self.engine,
         )
 
     def values(self) -> dict[str, float]:

@@ -6,6 +6,7 @@ from hypothesis import Phase, currently_in_test_context, given, reject, settings
 from hypothesis import strategies as st
 
 from elastic_consistency.bounds import Bound
+from elastic_consistency.execution import Engine
 from elastic_consistency.execution.quantities import Sequence
 from elastic_consistency.optimization.compression import AbstractCodec, Identity
 from elastic_consistency.optimization.oracles import AbstractOracle
@@ -39,6 +40,7 @@ def studies(
         oracles() if oracle is None else oracle,
         st.builds(SGD, step_sizes()) if rule is None else rule,
         st.just(Identity()) if codec is None else codec,
+        st.sampled_from((Engine.ROWS, Engine.FASTEST)),
     )
 
 
