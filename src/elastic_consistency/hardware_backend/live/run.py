@@ -9,7 +9,8 @@ from typing import Any, final
 import numpy as np
 
 from elastic_consistency.hardware_backend.live.hogwild import Hogwild, SharedModel
-from elastic_consistency.hardware_backend.live.merge import merge
+from elastic_consistency.hardware_backend.live.log import Log
+from elastic_consistency.hardware_backend.live.merge import Merged, merge
 from elastic_consistency.hardware_backend.live.protocol import AbstractLiveProtocol, LiveOrder
 from elastic_consistency.hardware_backend.ranks import run_ranks
 from elastic_consistency.optimization.compression import AbstractCodec
@@ -78,15 +79,10 @@ def run_live(
             so that a run that fails leaves its record; None keeps nothing.
 
     Raises:
-        ValueError: If the rule weighs staleness and the protocol cannot know it.
+        ValueError: If an argument makes no sense, or if the rule weighs staleness and the
+            protocol cannot know it.
         RanksError: If a rank fails, is killed or hangs; no process is left behind.
     """
-    if pauses and len(pauses) != n_workers:
-        raise ValueError(f"run_live.pauses must name {n_workers} workers, got {len(pauses)}.")
-    weighs = any(rule.scale(staleness) != rule.scale(0) for staleness in range(1, _LONG))
-    if weighs and not protocol.weighs_staleness:
-        name = type(protocol).__name__
-        raise ValueError(f"{name} does not know the staleness that {rule!r} weighs.")
     order = LiveOrder(
         protocol,
         oracle,
@@ -100,21 +96,39 @@ def run_live(
         clock_skews,
         "" if folder is None else str(folder),
     )
+    _refuse(order)
     with tempfile.TemporaryDirectory() as memory:
         shared = _share(order, Path(memory) / "model") if isinstance(protocol, Hogwild) else None
         orders = [replace(order, shared=shared)] * protocol.n_ranks(n_workers)
         parts = run_ranks(_live_part, orders, timeout=timeout)
         models, masses = _final_models(order, parts, shared)
-    merged = merge(
-        [part.log for part in parts],
-        n_workers=n_workers,
-        hosts=protocol.hosts(n_workers),
-        block_sizes=block_sizes,
-        seed=seed,
-        provenance={"live": repr(protocol), "jobs": jobs, "pauses": list(pauses)},
-    )
+    merged = _merge(order, [part.log for part in parts])
     error = max(part.log.error for part in parts)
     return LiveRun(merged.schedule, models, masses, seed, error, merged.shift)
+
+
+def _refuse(order: LiveOrder) -> None:
+    n_workers, pauses, rule = order.n_workers, order.pauses, order.rule
+    if order.jobs < 1:
+        raise ValueError(f"run_live.jobs must be a number >= 1, got {order.jobs}.")
+    if pauses and len(pauses) != n_workers:
+        raise ValueError(f"run_live.pauses must name {n_workers} workers, got {len(pauses)}.")
+    weighs = any(rule.scale(staleness) != rule.scale(0) for staleness in range(1, _LONG))
+    if weighs and not order.protocol.weighs_staleness:
+        name = type(order.protocol).__name__
+        raise ValueError(f"{name} does not know the staleness that {rule!r} weighs.")
+
+
+def _merge(order: LiveOrder, logs: list[Log]) -> Merged:
+    told = {"live": repr(order.protocol), "jobs": order.jobs, "pauses": list(order.pauses)}
+    return merge(
+        logs,
+        n_workers=order.n_workers,
+        hosts=order.protocol.hosts(order.n_workers),
+        block_sizes=order.block_sizes,
+        seed=order.seed,
+        provenance=told,
+    )
 
 
 def _share(order: LiveOrder, path: Path) -> SharedModel:
