@@ -77,7 +77,7 @@ def test_names_are_escaped(page, outline):
 def test_every_figure_has_a_text_alternative_and_its_numbers(outline, figures):
     drawings = [a for tag, a in outline.tags if tag == "svg"]
 
-    assert len(drawings) == len(figures) == 5
+    assert len(drawings) == len(figures) == 6
     assert all(a["role"] == "img" and len(a["aria-label"]) > 40 for a in drawings)
     assert all("<table>" in figure.data.html for figure in figures)
 
@@ -92,7 +92,7 @@ def test_no_figure_has_a_colour_of_its_own(figures):
 def test_the_drawings_beside_the_page_stand_alone(reported):
     files = sorted((reported[1] / "figures").glob("*.svg"))
 
-    assert len(files) == 5
+    assert len(files) == 6
     for file in files:
         text = file.read_text()
         assert ElementTree.fromstring(text).tag.endswith("svg")

@@ -14,6 +14,7 @@ from elastic_consistency.studies.comparison import compare
 from elastic_consistency.studies.progress import Progress
 from elastic_consistency.studies.runs import run_loss, schedule_of
 from elastic_consistency.studies.savings import savings
+from elastic_consistency.studies.staleness_figures import staleness_figures
 from elastic_consistency.studies.study import Contender, Seeds
 from elastic_consistency.studies.tuning import tune
 
@@ -162,3 +163,15 @@ def test_the_bins_of_staleness_hold_the_largest(results):
 
     assert figures.edges[0] == 0
     assert figures.edges[-2] <= figures.largest < figures.edges[-1]
+
+
+def test_the_largest_staleness_lies_inside_of_the_last_bin(study):
+    """Four equal workers in turn: staleness 3, which is an edge of the bins."""
+    schedule = schedule_of(
+        replace(study, cluster=Cluster((Worker(Constant(1.0)),) * 4)), study.contenders[0], 0
+    )
+
+    figures = staleness_figures([schedule], confidence=0.95, seed=0)
+
+    assert (figures.largest, figures.mean) == (3, None)
+    assert figures.edges[-1] > 3

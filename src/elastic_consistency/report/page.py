@@ -10,6 +10,7 @@ from elastic_consistency.report.plots.gap import gap_against_bound
 from elastic_consistency.report.plots.loss import loss_over_gradients, loss_over_time
 from elastic_consistency.report.plots.staleness import staleness_by_worker
 from elastic_consistency.report.plots.utilisation import utilisation
+from elastic_consistency.report.plots.what_if import causes_of_waiting
 from elastic_consistency.report.sections import (
     card_section,
     figure_section,
@@ -39,7 +40,7 @@ def report_figures(outcome: StudyOutcome) -> tuple[Figure, ...]:
     """Every figure that has something to show."""
     made = [loss_over_time(outcome), loss_over_gradients(outcome)]
     made += [f for c in outcome.contenders[:1] if (f := staleness_by_worker(c)) is not None]
-    made.append(utilisation(outcome.contenders))
+    made += [utilisation(outcome.contenders), causes_of_waiting(outcome)]
     if outcome.certification is not None:
         made.append(gap_against_bound(outcome.certification))
     return tuple(made)

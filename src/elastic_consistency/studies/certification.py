@@ -6,7 +6,7 @@ from typing import final
 import numpy as np
 
 from elastic_consistency.bounds import Requirement, get
-from elastic_consistency.execution import Measurement, execute
+from elastic_consistency.execution import Execution, Measurement
 from elastic_consistency.execution.probes.applied import AppliedSequence
 from elastic_consistency.execution.probes.started import StartedSequence
 from elastic_consistency.optimization.compression import Identity
@@ -16,6 +16,7 @@ from elastic_consistency.schedule import SERVER, Schedule
 from elastic_consistency.studies.certified_step import CertifiedStep, certified_step
 from elastic_consistency.studies.claims import Limits, gap_claim, limits_of, theorem_claims
 from elastic_consistency.studies.farthest import FarthestModel
+from elastic_consistency.studies.progress import Progress
 from elastic_consistency.studies.runs import with_step_size
 from elastic_consistency.studies.study import Certificate, Contender, Study
 from elastic_consistency.validation import Claim, Verdict, judge_all
@@ -85,7 +86,11 @@ class Certification:
 
 
 def certify(
-    study: Study, contender: Contender, schedule: Schedule, step_size: float
+    study: Study,
+    contender: Contender,
+    schedule: Schedule,
+    step_size: float,
+    progress: Progress | None = None,
 ) -> Certification:
     """Measure `contender` on `schedule` and judge what was measured.
 
@@ -94,6 +99,7 @@ def certify(
         contender: Rule and codec.
         schedule: Of the contender; see `obstacle` for those that are refused.
         step_size: Step size.
+        progress: Who wants to know how far it is.
 
     Raises:
         ValueError: If the bounds do not speak about it.
@@ -104,7 +110,7 @@ def certify(
         raise ValueError(f"certify does not apply: {reason}.")
     limits = limits_of(study.oracle, certificate.radius)
     rule = with_step_size(contender.rule, step_size)
-    measured = execute(
+    execution = Execution(
         schedule,
         study.oracle,
         rule,
@@ -112,6 +118,7 @@ def certify(
         codec=contender.codec,
         probes=(StartedSequence(), AppliedSequence(every=_MOST_JOBS), FarthestModel()),
     )
+    measured = _measure(execution, len(schedule.rows), progress or Progress())
     values = _values(schedule, limits, step_size)
     unmet = _unmet(study.oracle.constants(), limits, measured, constant=rule.constant_step)
     claims = _claims(measured, values, limits, unmet)
@@ -134,6 +141,14 @@ def certify(
         jobs=len(schedule.jobs),
         digest=measured.digest,
     )
+
+
+def _measure(execution: Execution, rows: int, progress: Progress) -> Measurement:
+    done = 0
+    for chunk in execution.chunks(128):
+        done += len(chunk)
+        progress.say("measuring against the bounds", done / rows)
+    return execution.measurement()
 
 
 def obstacle(contender: Contender, schedule: Schedule) -> str:

@@ -7,6 +7,7 @@ from elastic_consistency.studies.certification import Certification
 from elastic_consistency.studies.comparison import ContenderResult
 from elastic_consistency.studies.parity_check import ParityCheck
 from elastic_consistency.studies.savings import Saving
+from elastic_consistency.studies.what_if import WhatIf
 from elastic_consistency.validation import Outcome
 
 
@@ -27,6 +28,7 @@ class StudyOutcome:
         savings: Of every contender over the last one.
         certification: Of the first contender; None if none was asked for or possible.
         uncertified: Why there is none; "" if there is one.
+        causes: What slows the last contender down.
         parity: Replays on real processes.
         manifest: Seeds, versions and digests.
         files: Names of the files that were written, by what they hold.
@@ -43,6 +45,7 @@ class StudyOutcome:
     savings: tuple[Saving, ...]
     certification: Certification | None
     uncertified: str
+    causes: tuple[WhatIf, ...]
     parity: tuple[ParityCheck, ...]
     manifest: dict[str, Any]
     files: dict[str, str]

@@ -17,6 +17,7 @@ from elastic_consistency.studies.records import plain
 from elastic_consistency.studies.runs import schedule_of, with_step_size
 from elastic_consistency.studies.savings import savings
 from elastic_consistency.studies.study import Study
+from elastic_consistency.studies.what_if import what_if
 
 Compared = tuple[tuple[ContenderResult, Schedule], ...]
 
@@ -36,9 +37,10 @@ def run_study(
     output.mkdir(parents=True, exist_ok=True)
     compared = compare(study, progress.part(0.0, 0.6))
     files = _save_schedules(compared, output)
-    progress.say("measuring against the bounds", 0.6)
-    certification, uncertified = _certify(study, compared[0][0])
-    progress.say("replaying on real processes", 0.85)
+    certification, uncertified = _certify(study, compared[0][0], progress.part(0.6, 0.82))
+    progress.say("looking for causes of waiting", 0.82)
+    causes = what_if(study, study.contenders[-1])
+    progress.say("replaying on real processes", 0.86)
     parity = _replays(study, compared, output, ranks) if ranks else ()
     results = tuple(result for result, _ in compared)
     return StudyOutcome(
@@ -53,6 +55,7 @@ def run_study(
         savings=savings(study, results),
         certification=certification,
         uncertified=uncertified,
+        causes=causes,
         parity=parity,
         manifest=manifest(study, {result.name: result.digests for result in results}),
         files=files,
@@ -81,7 +84,9 @@ def _save_schedules(compared: Compared, output: Path) -> dict[str, str]:
     return files
 
 
-def _certify(study: Study, result: ContenderResult) -> tuple[Certification | None, str]:
+def _certify(
+    study: Study, result: ContenderResult, progress: Progress
+) -> tuple[Certification | None, str]:
     """The certificate of the first contender, or why there is none."""
     contender = study.contenders[0]
     if study.certificate is None:
@@ -91,7 +96,7 @@ def _certify(study: Study, result: ContenderResult) -> tuple[Certification | Non
     reason = obstacle(contender, schedule)
     if reason:
         return None, reason
-    return certify(study, contender, schedule, result.step_size), ""
+    return certify(study, contender, schedule, result.step_size, progress), ""
 
 
 def _replays(study: Study, compared: Compared, output: Path, ranks: int) -> tuple[ParityCheck, ...]:
