@@ -27,7 +27,7 @@ from elastic_consistency.simulator import Cluster, Until, simulate
 from elastic_consistency.simulator.delays import Exponential
 from elastic_consistency.simulator.protocols import AsynchronousServer
 
-CASES = ((10, 8000, 1.8), (1_000, 8000, 1.4), (10_000, 3000, 1.15), (100_000, 400, 1.15))
+CASES = ((10, 8000, 1.8), (1_000, 8000, 1.4), (10_000, 3000, 1.15), (100_000, 60, 1.15))
 
 
 def seconds_of(task: Callable[[], object]) -> float:
