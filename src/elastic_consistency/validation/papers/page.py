@@ -8,14 +8,26 @@ from elastic_consistency.validation.papers.records import Record
 from elastic_consistency.validation.papers.wording import figure, number, tally, tests
 
 _STYLE = """
-body{font:15px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem;color:#1a202c}
-article{border-top:1px solid #cbd5e0;padding:.6rem 0}h3{margin:.3rem 0}
-svg{width:26rem;max-width:100%;font:10px system-ui}summary{cursor:pointer}
-.v{padding:.1rem .5rem;border-radius:.6rem;color:#fff;font-size:.85em;white-space:nowrap}
-.reproduced{background:#2f855a}.shape{background:#2b6cb0}.not{background:#c53030}.needs{background:#718096}
-dl{display:grid;grid-template-columns:8rem 1fr;gap:.1rem .8rem;margin:.3rem 0}dt{color:#4a5568}
-dd{margin:0}table{border-collapse:collapse}td,th{padding:.15rem .6rem;text-align:left;vertical-align:top}
-@media(prefers-color-scheme:dark){body{background:#1a202c;color:#e2e8f0}dt{color:#a0aec0}svg text{fill:#e2e8f0}}
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem;
+  color: #1a202c }
+article { border-top: 1px solid #cbd5e0; padding: .6rem 0 }
+h3 { margin: .3rem 0 }
+svg { width: 26rem; max-width: 100%; font: 10px system-ui }
+summary { cursor: pointer }
+.v { padding: .1rem .5rem; border-radius: .6rem; color: #fff; font-size: .85em }
+.reproduced { background: #2f855a }
+.shape { background: #2b6cb0 }
+.not { background: #c53030 }
+.needs { background: #718096 }
+dl { display: grid; grid-template-columns: 8rem 1fr; gap: .1rem .8rem; margin: .3rem 0 }
+dt { color: #4a5568 }
+dd { margin: 0 }
+td { padding: .15rem .6rem; text-align: left; vertical-align: top }
+@media (prefers-color-scheme: dark) {
+  body { background: #1a202c; color: #e2e8f0 }
+  dt { color: #a0aec0 }
+  svg text { fill: #e2e8f0 }
+}
 """
 _CLASS = {
     "reproduced": "reproduced",

@@ -68,12 +68,13 @@ def spread_of_losses(effort: Effort, _value: PaperValue) -> Finding:
         ),
         (
             at_most("the spread is small: below 5 % in every seed", float(spread.max()), 0.05),
-            at_most("every worker has learned: loss / initial loss", float(losses.max()) / begin,
-                    0.25),
+            at_most(
+                "every worker has learned: loss / initial loss", float(losses.max()) / begin, 0.25
+            ),
         ),
         scale=f"logistic regression on 1797 digits instead of ResNet-50, n = {_N}, "
         f"{rounds} iterations, {len(seeds)} seeds",
-    )  # fmt: skip
+    )
 
 
 def compare_per_second(effort: Effort, _value: PaperValue) -> Finding:
@@ -96,15 +97,21 @@ def compare_per_second(effort: Effort, _value: PaperValue) -> Finding:
     return in_shape(
         (by_iteration, by_second, over_seeds("AllReduce / OSGP, s an iteration", np.array(ratios))),
         (
-            Feature("an iteration of OSGP is worth less", by_iteration.estimate.lower > 0,
-                    "lower end of the difference of losses > 0"),
-            Feature("a second of OSGP is worth more", by_second.estimate.upper < 0,
-                    "upper end of the difference of losses < 0"),
+            Feature(
+                "an iteration of OSGP is worth less",
+                by_iteration.estimate.lower > 0,
+                "lower end of the difference of losses > 0",
+            ),
+            Feature(
+                "a second of OSGP is worth more",
+                by_second.estimate.upper < 0,
+                "upper end of the difference of losses < 0",
+            ),
             at_least("its iterations are faster", float(np.mean(ratios)), 1.5),
         ),
         scale=f"logistic regression on 1797 digits, n = {_N}, {rounds} iterations, message times "
         f"of 102 MB on 10 Gbit/s, computing 0.1 s, {len(seeds)} paired seeds",
-    )  # fmt: skip
+    )
 
 
 CLAIMS = (
@@ -120,9 +127,8 @@ CLAIMS = (
         "osgp-per-second",
         Paper.SURVEY,
         "OSGP converges slower an iteration and faster a second than AllReduce.",
-        PaperValue("slower an iteration, faster a second", "summary, main results",
-                   Status.SUMMARY),
+        PaperValue("slower an iteration, faster a second", "summary, main results", Status.SUMMARY),
         compare_per_second,
         seconds=25.0,
     ),
-)  # fmt: skip
+)

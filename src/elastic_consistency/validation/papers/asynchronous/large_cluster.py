@@ -7,7 +7,6 @@ from elastic_consistency.simulator import (
     Link,
     OnePeerExponential,
     Payload,
-    Ring,
     Tree,
     Until,
     simulate,
@@ -75,11 +74,13 @@ def time_iterations(effort: Effort, value: PaperValue) -> Finding:
     seeds = range(effort.pick(5, 20))
     times = {
         name: np.array(
-            [[iteration_seconds(_methods(n)[name], n, law, _ETHERNET, s) for n in _NODES]
-             for s in seeds]
+            [
+                [iteration_seconds(_methods(n)[name], n, law, _ETHERNET, s) for n in _NODES]
+                for s in seeds
+            ]
         )
         for name in _methods(4)
-    }  # fmt: skip
+    }
     fast = {
         name: iteration_seconds(_methods(32)[name], 32, law, _INFINIBAND) for name in _methods(4)
     }
@@ -92,15 +93,20 @@ def time_iterations(effort: Effort, value: PaperValue) -> Finding:
             at_most("SGP is flat: 32 nodes / 4 nodes", _growth(mean["SGP"]), 1.1),
             at_most("OSGP is flat: 32 nodes / 4 nodes", _growth(mean["OSGP"]), 1.1),
             at_least("a ring on 10 Gbit/s grows more", _growth(mean["AllReduce, ring"]), 1.1),
-            at_most("32 nodes on InfiniBand: AllReduce (tree) / SGP",
-                    fast["AllReduce, tree"] / fast["SGP"], 1.3),
+            at_most(
+                "32 nodes on InfiniBand: AllReduce (tree) / SGP",
+                fast["AllReduce, tree"] / fast["SGP"],
+                1.3,
+            ),
             at_least("the same on 10 Gbit/s", mean["AllReduce, tree"][-1] / mean["SGP"][-1], 2.5),
         ),
         scale=f"n = 4..32 simulated nodes, {len(seeds)} seeds of 40 iterations, time axis only",
         why="the computation is what the stated hours of SGP leave beside its one message",
-        curves=tuple(Curve(name, _NODES, tuple(row.tolist()), ("nodes", "s an iteration"))
-                     for name, row in mean.items()),
-    )  # fmt: skip
+        curves=tuple(
+            Curve(name, _NODES, tuple(row.tolist()), ("nodes", "s an iteration"))
+            for name, row in mean.items()
+        ),
+    )
 
 
 def _growth(times: np.ndarray) -> float:
@@ -112,30 +118,36 @@ def total_hours(_effort: Effort, value: PaperValue) -> Finding:
     law = Constant(_compute_seconds(value))
     hours = {
         name: np.array(
-            [iteration_seconds(_methods(n)[name], n, law, _ETHERNET) * 90 * k / 3600
-             for n, k in zip(_NODES, _ITERATIONS, strict=True)]
+            [
+                iteration_seconds(_methods(n)[name], n, law, _ETHERNET) * 90 * k / 3600
+                for n, k in zip(_NODES, _ITERATIONS, strict=True)
+            ]
         )
         for name in _methods(4)
-    }  # fmt: skip
+    }
     stated = np.array([value[f"AllReduce hours, {n} nodes"] for n in _NODES])
     tree, ring = hours["AllReduce, tree"], hours["AllReduce, ring"]
     return reproduced(
         (
-            *_hours("tree", tree), *_hours("ring", ring)[-1:],
+            *_hours("tree", tree),
+            *_hours("ring", ring)[-1:],
             computed("SGP, 32 nodes, h", hours["SGP"][-1]),
             computed("seconds an iteration of computing", _compute_seconds(value)),
         ),
         (
-            *(near(f"{n} nodes: tree against the stated hours", t, s, 0.2)
-              for n, t, s in zip(_NODES, tree, stated, strict=True)),
-            at_least("32 nodes: AllReduce (tree) / SGP, stated > 3", tree[-1] / hours["SGP"][-1],
-                     2.5),
+            *(
+                near(f"{n} nodes: tree against the stated hours", t, s, 0.2)
+                for n, t, s in zip(_NODES, tree, stated, strict=True)
+            ),
+            at_least(
+                "32 nodes: AllReduce (tree) / SGP, stated > 3", tree[-1] / hours["SGP"][-1], 2.5
+            ),
         ),
         scale="time axis only, no jitter, 102 MB on 10 Gbit/s; accuracy needs the hardware",
         why=f"the stated hours grow by a constant a doubling, as a tree of 102 MB messages does; "
         f"an ideal ring would need {ring[-1]:.2f} h at 32 nodes, only "
         f"{ring[-1] / hours['SGP'][-1]:.2f} times SGP: the claim rests on the all-reduce used",
-    )  # fmt: skip
+    )
 
 
 def _hours(name: str, hours: np.ndarray) -> tuple[Measured, ...]:
@@ -149,7 +161,7 @@ def resist_latency(effort: Effort, _value: PaperValue) -> Finding:
     times = {
         name: np.array([iteration_seconds(_methods(16)[name], 16, law, Link(x)) for x in latencies])
         for name in names
-    }  # fmt: skip
+    }
     seen = {name: row / row[0] for name, row in times.items()}
     return in_shape(
         tuple(computed(f"{name}: 0.2 s / no latency", row[2]) for name, row in seen.items()),
@@ -157,27 +169,43 @@ def resist_latency(effort: Effort, _value: PaperValue) -> Finding:
             at_most("OSGP hides latency up to its computing time", seen["OSGP"][2], 1.05),
             at_least("SGP pays every message", seen["SGP"][2], 1.5),
             at_least("a ring pays 2 (n - 1) of them", seen["AllReduce, ring"][2], 15.0),
-            Feature("OSGP < SGP < AllReduce at every latency",
-                    bool((times["OSGP"] < times["SGP"])[1:].all()
-                         and (times["SGP"] < times["AllReduce, tree"])[1:].all())),
+            Feature(
+                "OSGP < SGP < AllReduce at every latency",
+                bool(
+                    (times["OSGP"] < times["SGP"])[1:].all()
+                    and (times["SGP"] < times["AllReduce, tree"])[1:].all()
+                ),
+            ),
         ),
         scale=f"16 simulated nodes, lag 1, messages without size, {effort.pick(40, 40)} iterations",
-        curves=tuple(Curve(name, latencies, tuple(row.tolist()),
-                           ("latency of a message, s", "s an iteration"), logarithmic=True)
-                     for name, row in times.items()),
-    )  # fmt: skip
+        curves=tuple(
+            Curve(
+                name,
+                latencies,
+                tuple(row.tolist()),
+                ("latency of a message, s", "s an iteration"),
+                logarithmic=True,
+            )
+            for name, row in times.items()
+        ),
+    )
 
 
-_STATED = (("SGP hours, 32 nodes", 1.6), ("AllReduce hours, 4 nodes", 22.0),
-           ("AllReduce hours, 8 nodes", 14.0), ("AllReduce hours, 16 nodes", 8.5),
-           ("AllReduce hours, 32 nodes", 5.1))  # fmt: skip
+_STATED = (
+    ("SGP hours, 32 nodes", 1.6),
+    ("AllReduce hours, 4 nodes", 22.0),
+    ("AllReduce hours, 8 nodes", 14.0),
+    ("AllReduce hours, 16 nodes", 8.5),
+    ("AllReduce hours, 32 nodes", 5.1),
+)
 CLAIMS = (
     PaperClaim(
         "iteration-time",
         Paper.SURVEY,
         "Time an iteration stays flat in n for SGP and OSGP and grows for AllReduce.",
-        PaperValue("flat against growing, 4 to 32 nodes", "figure on ResNet-50", Status.SUMMARY,
-                   _STATED),
+        PaperValue(
+            "flat against growing, 4 to 32 nodes", "figure on ResNet-50", Status.SUMMARY, _STATED
+        ),
         time_iterations,
         seconds=20.0,
     ),
@@ -185,9 +213,12 @@ CLAIMS = (
         "training-hours",
         Paper.SURVEY,
         "90 epochs of ResNet-50 on 32 nodes and 10 Gbit/s: SGP 1.6 h, AllReduce more than 5 h.",
-        PaperValue("1.6 h against > 5 h; AllReduce 22.0, 14.0, 8.5, 5.1 h at 4, 8, 16, 32 nodes",
-                   "SGP: first version's abstract (totals); later table (hours over n, recalled)",
-                   Status.RECALLED, _STATED),
+        PaperValue(
+            "1.6 h against > 5 h; AllReduce 22.0, 14.0, 8.5, 5.1 h at 4, 8, 16, 32 nodes",
+            "SGP: first version's abstract (totals); later table (hours over n, recalled)",
+            Status.RECALLED,
+            _STATED,
+        ),
         total_hours,
         seconds=5.0,
     ),
@@ -199,4 +230,4 @@ CLAIMS = (
         resist_latency,
         seconds=5.0,
     ),
-)  # fmt: skip
+)

@@ -81,10 +81,16 @@ def _finding(
             computed("loss, plain at the notebook's step", blown),
         ),
         (
-            at_least("plain asynchronous beats mini-batches: ratio of losses",
-                     mean["mini-batch"] / mean["plain"], 1.5),
-            at_least("so does delay-adaptive, at the notebook's step",
-                     mean["mini-batch"] / mean["delay-adaptive"], 1.5),
+            at_least(
+                "plain asynchronous beats mini-batches: ratio of losses",
+                mean["mini-batch"] / mean["plain"],
+                1.5,
+            ),
+            at_least(
+                "so does delay-adaptive, at the notebook's step",
+                mean["mini-batch"] / mean["delay-adaptive"],
+                1.5,
+            ),
             at_least("the largest delay is far above M", min(longest) / _WORKERS, 5.0),
             at_least("where plain steps of that size blow up", blown, 1e3),
         ),
@@ -92,7 +98,7 @@ def _finding(
         f"{oracle.batch}, {_WORKERS} workers, {length}",
         why="plain and mini-batch steps are chosen on seed 0, from the notebook's step downwards; "
         "the speeds of the workers are ours: one 100 and every fourth 10 times slower",
-    )  # fmt: skip
+    )
 
 
 def _best_rules(

@@ -30,16 +30,20 @@ _DELAYS = (0, 1, 2, 5, 10, 30)
 
 def radius(step: float, delay: int) -> float:
     """Spectral radius of x_{t+1} = x_t - step x_{t - delay}."""
-    return float(np.abs(np.roots([1.0, -1.0, *[0.0] * (delay - 1), step] if delay else
-                                 [1.0, step - 1.0])).max())  # fmt: skip
+    return float(
+        np.abs(
+            np.roots([1.0, -1.0, *[0.0] * (delay - 1), step] if delay else [1.0, step - 1.0])
+        ).max()
+    )
 
 
 def find_limits(_effort: Effort, _value: PaperValue) -> Finding:
     """The largest stable step by bisection on the roots, and executed on both sides of it."""
     found = np.array([_bisect(delay) for delay in _DELAYS])
     formula = np.array([2 * math.sin(math.pi / (2 * (2 * delay + 1))) for delay in _DELAYS])
-    executed = [(_grows(0.98 * a, d), _grows(1.02 * a, d)) for a, d in zip(formula, _DELAYS,
-                                                                           strict=True)]  # fmt: skip
+    executed = [
+        (_grows(0.98 * a, d), _grows(1.02 * a, d)) for a, d in zip(formula, _DELAYS, strict=True)
+    ]
     worst = float(np.abs(found / formula - 1).max())
     return reproduced(
         tuple(computed(f"limit, tau = {d}", a) for d, a in zip(_DELAYS, found, strict=True)),
@@ -95,9 +99,16 @@ def fit_exponents(_effort: Effort, _value: PaperValue) -> Finding:
             near("steps grow like kappa", slopes[1], 1.0, 0.05),
         ),
         scale="exact roots; tau = 4..128 at kappa = 100, kappa = 8..512 at tau = 16",
-        curves=(Curve("kappa = 100", tuple(delays.tolist()), tuple(over_delay.tolist()),
-                      ("delay tau", "steps to 1e-6"), logarithmic=True),),
-    )  # fmt: skip
+        curves=(
+            Curve(
+                "kappa = 100",
+                tuple(delays.tolist()),
+                tuple(over_delay.tolist()),
+                ("delay tau", "steps to 1e-6"),
+                logarithmic=True,
+            ),
+        ),
+    )
 
 
 def _steps(delay: int, kappa: float) -> float:

@@ -50,8 +50,8 @@ def add_up_staleness(_effort: Effort, _value: PaperValue) -> Finding:
                 f"{sums} against {expected}",
             ),
         ),
-        scale=f"n = {_N}, {jobs} updates; constant, exponential, log-normal, Pareto, 200x straggler",
-        why="E[tau] = n - 1 needs no homogeneity at all: every update ages each of the others by 1",
+        scale=f"n = {_N}, {jobs} updates; constant, exponential, log-normal, Pareto, straggler",
+        why="it needs no homogeneity: every update ages each of the n - 1 others by one",
     )
 
 

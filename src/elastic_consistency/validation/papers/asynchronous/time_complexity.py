@@ -56,8 +56,9 @@ def time_rennala(effort: Effort, _value: PaperValue) -> Finding:
     floors = np.array([batch_seconds(s.tolist(), _BATCH) * steps for s in _LAWS.values()])
     waits = {n: synchronous_seconds(s.tolist(), steps) / ours[n] for n, s in _LAWS.items()}
     return in_shape(
-        tuple(computed(f"{n}: seconds / optimal order", r) for n, r in zip(_LAWS, ratios,
-                                                                         strict=True)),  # fmt: skip
+        tuple(
+            computed(f"{n}: seconds / optimal order", r) for n, r in zip(_LAWS, ratios, strict=True)
+        ),
         (
             at_most("within a constant of the optimal order, largest", float(ratios.max()), 4.0),
             at_least("and not below a constant of it, smallest", float(ratios.min()), 0.25),
@@ -65,11 +66,12 @@ def time_rennala(effort: Effort, _value: PaperValue) -> Finding:
                 "no step beats the smallest t with sum floor(t / t_i) >= S",
                 bool((np.array(list(ours.values())) >= floors * (1 - 1e-9)).all()),
             ),
-            at_least("two 1000x stragglers: synchronous / Rennala", waits["two 1000x stragglers"],
-                     100.0),
+            at_least(
+                "two 1000x stragglers: synchronous / Rennala", waits["two 1000x stragglers"], 100.0
+            ),
         ),
         scale=f"n = {_N}, S = {_BATCH}, {steps} steps, five laws of constant speeds",
-    )  # fmt: skip
+    )
 
 
 def _rennala(seconds: np.ndarray, steps: int) -> float:
@@ -91,7 +93,7 @@ def time_ringmaster(effort: Effort, _value: PaperValue) -> Finding:
     return in_shape(
         tuple(
             computed(f"{n}: seconds / optimal order", r) for n, r in zip(_LAWS, ratios, strict=True)
-        ),  # fmt: skip
+        ),
         (
             at_most("within a constant of the optimal order, largest", max(ratios), 4.0),
             at_least("and not below a constant of it, smallest", min(ratios), 0.25),
