@@ -24,6 +24,15 @@ PROPERTY_TESTS = (
     "test_theorems.py",
     "test_worst_case.py",
 )
+# Whether a fault is caught does not depend on how small the counterexample gets.
+NO_SHRINKING = """
+from hypothesis import Phase, settings
+
+settings.register_profile(
+    "no_shrinking", derandomize=True, deadline=None, database=None, max_examples=60,
+    phases=(Phase.explicit, Phase.generate, Phase.target),
+)
+"""
 TESTS_FAILED = 1  # of pytest; an import that fails would give another code
 
 
@@ -51,9 +60,15 @@ def _plant(fault, folder):
 
 
 def _run_property_tests(source, named):
-    environment = dict(os.environ, PYTHONPATH=str(source), PYTHONDONTWRITEBYTECODE="1")
+    (source / "no_shrinking.py").write_text(NO_SHRINKING, encoding="utf-8")
+    environment = dict(
+        os.environ,
+        PYTHONPATH=str(source),
+        PYTHONDONTWRITEBYTECODE="1",
+        ELASTIC_HYPOTHESIS_PROFILE="no_shrinking",
+    )
     tests = [str(ROOT / "tests" / "validation" / name) for name in PROPERTY_TESTS]
-    options = ["-x", "-q", "-p", "no:cacheprovider", "-k", named]
+    options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no_shrinking", "-k", named]
     command = [sys.executable, "-m", "pytest", *options, *tests]
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
 
