@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elastic_consistency.schedule import SERVER, Op
+from elastic_consistency.schedule import Op
 from elastic_consistency.schedule.influence import compute_influence, largest_gap
 from elastic_consistency.schedule.staleness import measure_staleness
 from elastic_consistency.simulator import Cluster, Link, Payload, Until, Worker, simulate
@@ -181,23 +181,6 @@ def test_the_mean_damping_of_exponential_workers_is_log_n_over_n_minus_1():
     cut = (1 - 1 / n) ** stride / stride  # what the cut can add to the mean
     error = abs(np.mean(1 / (1 + tau)) - log(n) / (n - 1))
     assert error <= sqrt(log(2 / 1e-6) / (2 * kept)) + cut
-
-
-def test_permuting_workers_of_equal_law_permutes_the_schedule(script):
-    """Three scripted workers in two orders; no ties, so that the order decides nothing."""
-    scripts = [(1.03, 2.11), (0.77, 1.19), (3.01, 0.41)]
-    order = [2, 0, 1]
-
-    plain, moved = (
-        simulate(AsynchronousServer(), Cluster.of_laws(script(*s) for s in laws),
-                 until=Until(jobs=50), seed=0).rows
-        for laws in (scripts, [scripts[k] for k in order])
-    )  # fmt: skip
-
-    late = plain.time > 0
-    renamed = np.array([order[w] if w >= 0 else SERVER for w in moved.worker])
-    assert np.array_equal(plain.time, moved.time)
-    assert np.array_equal(plain.worker[late], renamed[late])
 
 
 def test_the_time_of_one_exchange_is_down_compute_and_up():

@@ -14,9 +14,17 @@ from elastic_consistency.simulator.protocols import (
     AbstractBlockProtocol,
     AbstractProtocol,
     AllReduce,
+    AsynchronousElasticAveraging,
     AsynchronousServer,
+    BackupWorkers,
+    BoundedStaleness,
     Layerwise,
+    LocalSgd,
     LocalStepsServer,
+    MessagePassing,
+    QueuedServer,
+    Rennala,
+    Ringmaster,
     SharedMemory,
 )
 
@@ -203,3 +211,39 @@ def test_what_happens_before_a_time_does_not_depend_on_later_durations(protocol,
     for column in ("time", "op", "worker", "job", "message", "replica", "weight"):
         same = getattr(short.rows, column)[:end] == getattr(long.rows, column)[:end]
         assert same.all()
+
+
+@pytest.mark.parametrize(
+    "symmetric",
+    [
+        AsynchronousServer(),
+        BoundedStaleness(1),
+        BackupWorkers(2),
+        QueuedServer(Constant(0.13)),
+        Rennala(4),
+        Ringmaster(2, stop=True),
+        AllReduce(),
+        MessagePassing(1),
+        LocalSgd(2),
+        AsynchronousElasticAveraging(0.3, 2),
+    ],
+    ids=lambda p: type(p).__name__,
+)
+def test_permuting_workers_permutes_the_schedule(symmetric, script):
+    """Scripted workers in two orders; no ties, so that their numbers decide nothing."""
+    scripts = [(1.03, 2.11, 0.57), (0.77, 1.19), (3.01, 0.41, 1.73, 0.29), (1.61, 0.83)]
+    order = [2, 0, 3, 1]
+
+    plain, moved = (
+        simulate(symmetric, Cluster.of_laws(script(*s) for s in laws), until=Until(jobs=48), seed=0)
+        for laws in (scripts, [scripts[k] for k in order])
+    )
+
+    for op in (Op.READ, Op.ENCODE):
+        events = []
+        for schedule, names in ((plain, range(4)), (moved, order)):
+            rows = schedule.rows
+            at = rows.op == op
+            workers = [names[w] for w in rows.worker[at]]
+            events.append(sorted(zip(rows.time[at].tolist(), workers, strict=True)))
+        assert events[0] == events[1]

@@ -190,3 +190,30 @@ def test_the_topology_must_fit_the_cluster():
         )
     with pytest.raises(ValueError, match=r"Graph.neighbours must be for each node"):
         Graph(((1,), ()))
+
+
+def test_overlap_with_fixed_delays_reaches_its_mass_and_its_gap():
+    """n = 8, tau = 3, every message late by 2.5 rounds: least mass 1/8 (theory, section 5.3).
+
+    4.0 is the gap for gradients that are all equal; signs at their worst reach five times that,
+    because a view x / mass weighs some updates with more than their share.
+    """
+    cluster = Cluster((Worker(Constant(1.0)),) * 8, fabric=Link(2.5))
+    schedule = simulate(Gossip(OnePeerExponential(8), 3), cluster, until=Until(jobs=320), seed=0)
+
+    difference = compute_influence(schedule).aggregate_difference()
+
+    mass, sent, least = np.ones(8), {}, 1.0
+    rows = schedule.rows
+    for k in np.flatnonzero(np.isin(rows.op, (Op.READ, Op.PUT, Op.MIX))):
+        replica, message = rows.replica[k], rows.message[k]
+        if rows.op[k] == Op.READ:
+            least = min(least, mass[replica])
+        elif rows.op[k] == Op.PUT:
+            sent[message] = rows.weight[k] * mass[replica]
+            mass[replica] *= rows.keep[k]
+        else:
+            mass[replica] += rows.weight[k] * sent[message]
+    assert least == 0.125
+    assert np.abs(difference.sum(axis=-1)).max() == pytest.approx(4.0, abs=1e-9)
+    assert largest_gap(difference) > 20
