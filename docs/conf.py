@@ -1,16 +1,47 @@
 """Configuration of the documentation."""
 
+import sys
 import tomllib
 from pathlib import Path
 
-_PROJECT = tomllib.loads(Path(__file__).parents[1].joinpath("pyproject.toml").read_text("utf-8"))
+_HERE = Path(__file__).parent
+_PROJECT = tomllib.loads(_HERE.parent.joinpath("pyproject.toml").read_text("utf-8"))
+
+sys.path.insert(0, str(_HERE / "_extensions"))
 
 project = _PROJECT["project"]["name"]
 release = _PROJECT["project"]["version"]
 author = _PROJECT["project"]["authors"][0]["name"]
 
-extensions = ["myst_nb"]
-myst_enable_extensions = ["dollarmath"]
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "reference_pages",
+]
+exclude_patterns = ["_static", "_extensions", "**/.ipynb_checkpoints"]
+# Pages that another part of the project writes may be missing in a fresh checkout.
+suppress_warnings = ["toc.empty_glob"]
+
+myst_enable_extensions = ["dollarmath", "deflist"]
+myst_heading_anchors = 3
+nb_execution_mode = "force"
 nb_execution_raise_on_error = True
+nb_execution_timeout = 300
+nb_merge_streams = True
+
+autodoc_default_options = {"members": True, "show-inheritance": True, "ignore-module-all": True}
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+napoleon_numpy_docstring = False
+napoleon_use_ivar = True
+napoleon_use_rtype = False
+napoleon_custom_sections = ["Source"]
+python_use_unqualified_type_names = True
+
 html_theme = "furo"
 html_title = f"{project} {release}"
+html_static_path = ["_static"]
+html_show_sourcelink = False
+# MathJax 3.2.2, Apache-2.0, as the npm package mathjax ships it: one file that fetches no other.
+mathjax_path = "mathjax/tex-svg.js"
