@@ -28,7 +28,8 @@ from elastic_consistency.hardware_backend.elastic.layers import layers_of
 
 pytestmark = pytest.mark.usefixtures("no_process_left")
 
-LATE = (Latency(0.4), 0.25)  # nothing has arrived one pause later, all has two pauses later
+LATE = (Latency(0.001), False)  # no message has arrived by the next forward pass
+PROMPT = (Latency(0.001), True)  # every message has
 
 
 @pytest.mark.parametrize("n_ranks", [2, 3])
@@ -36,7 +37,7 @@ LATE = (Latency(0.4), 0.25)  # nothing has arrived one pause later, all has two 
 def test_without_stand_ins_it_equals_distributed_data_parallel(policy, n_ranks, data_parallel_runs):
     expected = [plain[""] for plain, _ in data_parallel_runs[n_ranks]]
 
-    parts = run_ranks(elastic, [(policy, Latency(0.002, 0.0005), 0.0)] * n_ranks)
+    parts = run_ranks(elastic, [(policy, Latency(0.002, 0.0005), None)] * n_ranks)
 
     for (parameters, decisions), reference in zip(parts, expected, strict=True):
         assert np.allclose(parameters, reference, rtol=1e-12, atol=1e-15)
@@ -79,10 +80,10 @@ def test_a_layer_that_is_late_is_stood_in_for_and_put_right_one_step_later(
 
 
 def test_a_layer_in_time_needs_no_stand_in(data_parallel_runs):
-    """Everything arrives during the pause, so any policy gives the numbers of the barrier."""
+    """Then any policy gives the numbers of the barrier."""
     expected = data_parallel_runs[2][0][0][""]
 
-    parts = run_ranks(elastic, [(VarianceBounded(), Latency(), 0.2)] * 2)
+    parts = run_ranks(elastic, [(VarianceBounded(), *PROMPT)] * 2)
 
     for parameters, decisions in parts:
         assert not any(stood_in for _, _, stood_in in decisions)
@@ -91,18 +92,15 @@ def test_a_layer_in_time_needs_no_stand_in(data_parallel_runs):
 
 def test_after_closing_all_ranks_hold_the_same_model():
     """Whatever stood in meanwhile: every update arrives in the end."""
-    parts = run_ranks(elastic, [(NormBounded(0.5), Latency(0.004, 0.002, seed=1), 0.0)] * 3)
+    parts = run_ranks(elastic, [(NormBounded(0.5), Latency(0.004, 0.002, seed=1), None)] * 3)
 
     for parameters, _ in parts[1:]:
         assert np.allclose(parameters, parts[0][0], rtol=1e-12, atol=1e-15)
 
 
-@pytest.mark.parametrize(
-    ("policy", "latency"),
-    [(CrossBarrier(), Latency(0.001)), (VarianceBounded(), Latency(5e-4)), (Barrier(), Latency())],
-)
-def test_a_resumed_run_is_the_uninterrupted_one_while_nothing_stands_in(policy, latency):
-    for uninterrupted, resumed in run_ranks(elastic_resumed, [(policy, latency, 0.05)] * 2):
+@pytest.mark.parametrize("policy", [CrossBarrier(), VarianceBounded(), Barrier()])
+def test_a_resumed_run_is_the_uninterrupted_one_while_nothing_stands_in(policy):
+    for uninterrupted, resumed in run_ranks(elastic_resumed, [(policy, *PROMPT)] * 2):
         assert uninterrupted == resumed
 
 

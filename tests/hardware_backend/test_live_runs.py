@@ -30,7 +30,7 @@ PROTOCOLS = {
     "pairwise": (LivePairwise(), ()),
     "Hogwild": (Hogwild(), SIZES),
 }
-PAUSES = (0.001, 0.002, 0.006)
+PAUSES = (0.002, 0.004, 0.03)
 SKEWS = (0.0, 1.5, -2.0, 0.7)
 
 
@@ -122,7 +122,7 @@ def test_every_worker_does_its_jobs(live):
 
     if name.startswith("server"):
         assert per_worker.sum() == 25
-        assert per_worker[0] > per_worker[2]  # the straggler is six times slower
+        assert per_worker[0] > per_worker[2]  # the straggler is fifteen times slower
     else:
         assert per_worker.tolist() == [25, 25, 25]
 

@@ -72,8 +72,8 @@ def test_an_error_in_one_rank_is_told_with_its_own_words(quadratic):
 
 
 def test_ranks_that_all_wait_in_vain_are_noticed():
-    with pytest.raises(RanksError, match="waits in vain for 2 s"):
-        run_ranks(misbehave, ["", ""], timeout=2.0)
+    with pytest.raises(RanksError, match="waits in vain for 4 s"):
+        run_ranks(misbehave, ["", ""], timeout=PATIENCE)
 
 
 def test_a_rank_that_ends_without_a_word_is_noticed():
