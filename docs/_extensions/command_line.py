@@ -18,8 +18,10 @@ def page() -> str:
     """The page in Markdown."""
     parts = [
         "# Command line",
-        "Written by the commands themselves: this is what each answers to `--help`. Every verb "
-        "takes `--json`; on standard output there is then one JSON document and nothing else.",
+        (
+            "Written by the commands themselves: this is what each answers to `--help`. Every verb "
+            "takes `--json`; on standard output there is then one JSON document and nothing else."
+        ),
     ]
     for words in verbs():
         parts += [f"## {' '.join(('elastic', *words))}", f"```text\n{help_of(words)}\n```"]

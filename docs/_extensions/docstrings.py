@@ -6,10 +6,13 @@ single backticks become code, and examples are left as they are.
 """
 
 import re
+from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
 _CODE = re.compile(r"(``[^`\n]+``|`[^`\n]+`)")
 _MARKUP = re.compile(r"[\\*|]|_(?!\w)|(?<!\w)_")
+_COLUMNS = re.compile(r"\S {3,}\S")
 
 
 def process(_app: Any, _kind: str, _name: str, _object: Any, _options: Any, lines: list[str]):
@@ -18,24 +21,39 @@ def process(_app: Any, _kind: str, _name: str, _object: Any, _options: Any, line
 
 
 def as_restructured_text(lines: list[str]) -> list[str]:
-    """The same text with nothing but code and examples as markup."""
-    made, in_example = [], False
-    for line in lines:
-        in_example = line.lstrip().startswith(">>>") or (in_example and bool(line.strip()))
-        made.append(line if in_example else _escaped(line))
+    """The same text with nothing but code, tables and examples as markup."""
+    made: list[str] = []
+    for paragraph in _paragraphs(lines):
+        if paragraph[0].lstrip().startswith(">>>"):
+            made += paragraph
+        elif any(_COLUMNS.search(line.strip()) for line in paragraph):
+            indent = " " * (len(paragraph[0]) - len(paragraph[0].lstrip()))
+            made += [f"{indent}::", "", *(f"    {line}" for line in paragraph)]
+        else:
+            made += [_escaped(line) for line in paragraph]
+        made.append("")
     return made
 
 
+def _paragraphs(lines: list[str]) -> Iterator[list[str]]:
+    for blank, paragraph in groupby(lines, key=lambda line: not line.strip()):
+        if not blank:
+            yield list(paragraph)
+
+
 def _escaped(line: str) -> str:
-    # A formula may continue over a line break, so a lone backtick at its end is not code.
     parts = _CODE.split(line)
-    return "".join(_as_code(part) if position % 2 else _plain(part)
-                   for position, part in enumerate(parts))  # fmt: skip
+    return "".join(
+        _as_code(part) if position % 2 else _plain(part, after_code=position > 0)
+        for position, part in enumerate(parts)
+    )
 
 
 def _as_code(part: str) -> str:
     return f"``{part.strip('`')}``"
 
 
-def _plain(part: str) -> str:
-    return _MARKUP.sub(lambda found: "\\" + found[0], part).replace("`", r"\`")
+def _plain(part: str, *, after_code: bool) -> str:
+    text = _MARKUP.sub(lambda found: "\\" + found[0], part).replace("`", r"\`")
+    # Code that a letter follows, as in the plural of a class, needs an empty word after it.
+    return rf"\ {text}" if after_code and text[:1].isalnum() else text

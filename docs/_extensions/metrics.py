@@ -7,8 +7,10 @@ def page() -> str:
     """The page in Markdown, figures in alphabetical order."""
     parts = [
         "# Metrics",
-        "Every figure in cards, reports and JSON. `elastic explain NAME` says the same in a "
-        "terminal. A unit of 1 marks a pure number.",
+        (
+            "Every figure in cards, reports and JSON. `elastic explain NAME` says the same in a "
+            "terminal. A unit of 1 marks a pure number."
+        ),
     ]
     for entry in sorted(entries(), key=lambda entry: entry.name.lower()):
         parts += [
