@@ -2,13 +2,21 @@
 
 from elastic_consistency.validation.papers.claim import PaperClaim
 from elastic_consistency.validation.papers.elastic_consistency import (
+    accuracy,
     constants,
     feedback_curve,
     message_drop,
+    schedulers,
+    theorems,
+    version_1,
 )
 
 CLAIMS: tuple[PaperClaim, ...] = (
     *constants.CLAIMS,
     *feedback_curve.CLAIMS,
     *message_drop.CLAIMS,
+    *theorems.CLAIMS,
+    *schedulers.CLAIMS,
+    *accuracy.CLAIMS,
+    *version_1.CLAIMS,
 )
