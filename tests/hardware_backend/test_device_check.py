@@ -54,6 +54,24 @@ def test_the_residual_network_has_the_parameters_of_its_model():
     assert network(torch.zeros(2, 3, 32, 32)).shape == (2, 10)
 
 
+def test_fewer_than_two_devices_are_not_run_and_said_so(tmp_path):
+    output = tmp_path / "check.json"
+
+    device_check.main(["--device", "cpu", "--many", "--output", str(output)])
+
+    assert json.loads(output.read_text())["not_run"] == "not run: 1 cpu"
+
+
+def test_many_devices_are_checked_with_one_rank_each(monkeypatch):
+    """The path of several devices, with processes in their place."""
+    monkeypatch.setattr(device_check, "_environment", lambda device: {"count": 3})
+
+    result = device_check.check_many_devices("cpu", backend="gloo")
+
+    for figures in result["parity"]["figures"].values():
+        assert figures["within_bound"]
+
+
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 def test_every_section_is_sound_on_a_gpu():

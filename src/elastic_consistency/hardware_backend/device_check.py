@@ -57,6 +57,23 @@ def check_device(device: str, *, width: int = 64, steps: int = 20) -> dict[str, 
     return {name: _tried(section) for name, section in sections.items()}
 
 
+def check_many_devices(device: str, backend: str = "nccl") -> dict[str, Any]:
+    """Parity with one rank a device; says 'not run' where there are fewer than two.
+
+    Args:
+        device: A kind of accelerator that torch knows.
+        backend: Of torch.distributed.
+    """
+    environment = _environment(device)
+    count = environment.get("count", 1)
+    if count < 2:
+        return {"environment": environment, "not_run": f"not run: {count} {device}"}
+    problem = Quadratic(np.linspace(0.1, 1.0, 1000), variance=0.5)
+    schedule, _ = _live_schedule(problem)
+    figures = _tried(lambda: _parities(schedule, problem, device, backend=backend, ranks=count))
+    return {"environment": environment, "parity": figures}
+
+
 def _tried(section: Callable[[], Any]) -> Any:
     begin = time.monotonic()
     try:
@@ -92,12 +109,22 @@ def _live_schedule(problem: Quadratic) -> tuple[Schedule, dict[str, Any]]:
     return run.schedule, figures
 
 
-def _parities(schedule: Schedule, problem: Quadratic, device: str) -> dict[str, Any]:
+def _parities(
+    schedule: Schedule, problem: Quadratic, device: str, *, backend: str = "gloo", ranks: int = 2
+) -> dict[str, Any]:
     expected = execute(schedule, problem, _RULE, seeds=_SEEDS)
     figures = {}
     for dtype in UNIT_ROUNDOFF:
         replayed = replay(
-            schedule, problem, _RULE, seeds=_SEEDS, ranks=2, device=device, dtype=dtype, timeout=120
+            schedule,
+            problem,
+            _RULE,
+            seeds=_SEEDS,
+            ranks=ranks,
+            device=device,
+            dtype=dtype,
+            backend=backend,
+            timeout=120,
         )
         bound = rounding_bound(schedule, problem, _RULE, seeds=_SEEDS, dtype=dtype)
         distance = np.linalg.norm(replayed.models[0] - expected.models[0], axis=-1)
@@ -146,9 +173,13 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--width", type=int, default=64)
     parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--many", action="store_true", help="one rank a device, over NCCL")
     parser.add_argument("--output", type=Path, default=Path("device_check.json"))
     chosen = parser.parse_args(arguments)
-    result = check_device(chosen.device, width=chosen.width, steps=chosen.steps)
+    if chosen.many:
+        result = check_many_devices(chosen.device)
+    else:
+        result = check_device(chosen.device, width=chosen.width, steps=chosen.steps)
     chosen.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 
 
