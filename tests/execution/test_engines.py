@@ -249,7 +249,7 @@ def test_divergence_is_found_at_the_same_step_with_the_same_traces(
             probes=(AppliedSequence(every=10), Loss(every=3)),
         )
         with pytest.raises(DivergenceError) as caught:
-            for _ in execution.chunks(512):
+            for _ in execution.chunks(8192):  # one chunk, in which all of them diverge
                 pass
         error = caught.value
         found.append((error.job, error.replica, error.step, execution.measurement().traces))

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from elastic_consistency.schedule import Op, Schedule, ScheduleError
+from elastic_consistency.schedule import Messages, Op, Schedule, ScheduleError
 
 NAN = float("nan")
 
@@ -291,3 +291,27 @@ def test_one_at_a_time_holds_beyond_two_bytes_of_workers(make_hand):
                 schedule.check()
         else:
             schedule.check()
+
+
+@pytest.mark.parametrize(("column", "value"), [("job", -1), ("message", 0)])
+def test_an_add_of_neither_or_of_both_is_refused(handmade, tamper, column, value):
+    """A job and a message exist, but an ADD takes exactly one of them."""
+    schedule = handmade["server"]
+    messages = Messages(np.zeros(1, bool), np.ones(1, bool))
+    schedule = Schedule(schedule.rows, schedule.jobs, messages, schedule.metadata)
+    row = int(np.flatnonzero(schedule.rows.op == Op.ADD)[0])
+
+    with pytest.raises(ScheduleError, match="either a job or a message") as caught:
+        tamper(schedule, rows={(column, row): value}).check()
+
+    assert caught.value.row == row
+
+
+@pytest.mark.parametrize("rows", [1, 3, 6])
+def test_a_declared_job_may_be_cut_between_its_blocks(handmade, rows):
+    """The end of a schedule may fall between two READs or two ADDs of a job in flight."""
+    schedule = handmade["blocks"]
+    jobs = dataclasses.replace(schedule.jobs, share=np.array([NAN]))
+    cut = dataclasses.replace(reorder(schedule, np.arange(rows)), jobs=jobs)
+
+    cut.check()

@@ -94,8 +94,7 @@ class TraceWriter:
             rows = list(values[part].copy())
             self._kept += zip(time[part].tolist(), position[part].tolist(), rows, strict=True)
             first += len(rows) * self._stride
-            self._thin()
-            first += -(self.count + first) % self._stride
+            self._thin()  # what comes next is a multiple of the doubled stride, too
 
     def _thin(self) -> None:
         if len(self._kept) == 2 * self._keep:
