@@ -24,13 +24,16 @@ from elastic_consistency.validation.papers.finding import (
     over_seeds,
 )
 
-_WORKERS = (5, 10, 20, 30)
 _SMALLER = "5000 of 60000 MNIST images"
 
 
 def _sizes(effort: Effort) -> tuple[int, int, range]:
     """Steps a worker, batch, seeds."""
-    return effort.pick(40, 937), effort.pick(16, 64), range(effort.pick(2, 3))
+    return effort.pick(60, 937), effort.pick(32, 64), range(effort.pick(2, 3))
+
+
+def _workers(effort: Effort) -> tuple[int, ...]:
+    return (5, 10, 20, 30) if effort.full else (5, 20)
 
 
 def _losses(rule: AbstractRule, workers: tuple[int, ...], effort: Effort) -> np.ndarray:
@@ -50,30 +53,33 @@ def _scale(effort: Effort) -> str:
 def figure_1d(effort: Effort, _value: PaperValue) -> Finding:
     """Final loss of three methods over n at eta = 0.05."""
     rules = {"GEM": GEM(0.05), "Downpour": SGD(0.05), "adaptive staleness": DynSGD(0.05)}
-    losses = {name: _losses(rule, _WORKERS, effort) for name, rule in rules.items()}
+    workers = _workers(effort)
+    losses = {name: _losses(rule, workers, effort) for name, rule in rules.items()}
     mean = {name: table.mean(axis=0) for name, table in losses.items()}
     best = np.minimum(mean["Downpour"], mean["adaptive staleness"])
     return in_shape(
         tuple(
             over_seeds(f"{name}, n = {n}", table[:, k])
             for name, table in losses.items()
-            for k, n in enumerate(_WORKERS)
-            if n in (5, 30)
+            for k, n in enumerate(workers)
         ),
         (
-            decreasing("GEM improves with every n", mean["GEM"]),
+            decreasing("GEM improves with n", mean["GEM"]),
             Feature("GEM is the best of the three at every n", bool((mean["GEM"] < best).all())),
+            increasing("Downpour gets worse with n", mean["Downpour"]),
             at_least(
-                "Downpour is near chance at n = 30", float(mean["Downpour"][-1]), 0.8 * CHANCE
+                "Downpour nears chance at the largest n: loss / ln 10",
+                float(mean["Downpour"][-1]) / CHANCE,
+                0.8,
             ),
             increasing("adaptive staleness gets worse with n", mean["adaptive staleness"]),
         ),
-        scale=_scale(effort),
+        scale=f"{_scale(effort)}; n = {workers} (paper: 5, 10, 20, 30)",
         why="losses are higher than the paper's, since far fewer images were seen; the paper's "
         "own figure 1b shows less loss for Downpour at n = 20 and 30 than its figure 1d",
         curves=tuple(
             Curve(
-                name, _WORKERS, tuple(row.tolist()), ("workers", "training loss"), logarithmic=True
+                name, workers, tuple(row.tolist()), ("workers", "training loss"), logarithmic=True
             )
             for name, row in mean.items()
         ),
@@ -83,19 +89,17 @@ def figure_1d(effort: Effort, _value: PaperValue) -> Finding:
 def figure_3(effort: Effort, value: PaperValue) -> Finding:
     """Median pi over n."""
     steps, batch, seeds = _sizes(effort)
+    workers = _workers(effort)
     found = np.array(
-        [[train(n, GEM(0.05), steps, batch, s).median_factor for n in _WORKERS] for s in seeds]
+        [[train(n, GEM(0.05), steps, batch, s).median_factor for n in workers] for s in seeds]
     )
-    mean, paper = found.mean(axis=0), np.array([value[f"n = {n}"] for n in _WORKERS])
+    mean = found.mean(axis=0)
+    paper = value[f"n = {workers[-1]}"] / value[f"n = {workers[0]}"]
     return in_shape(
-        tuple(over_seeds(f"median pi, n = {n}", found[:, k]) for k, n in enumerate(_WORKERS)),
+        tuple(over_seeds(f"median pi, n = {n}", found[:, k]) for k, n in enumerate(workers)),
         (
             decreasing("the median of pi falls with n", mean),
-            at_least(
-                "by as large a factor as in the paper, within 3: from n = 5 to 30",
-                3 * mean[0] / mean[-1],
-                paper[0] / paper[-1],
-            ),
+            at_most("at least a third as steeply as in the paper", mean[-1] / mean[0], 3 * paper),
         ),
         scale=_scale(effort) + "; median over coordinates, mean over the second half of the run",
     )
@@ -124,23 +128,23 @@ def large_steps(effort: Effort, _value: PaperValue) -> Finding:
 
 
 def energy_factors(effort: Effort, _value: PaperValue) -> Finding:
-    """kappa = 1, 2, 3 and 4 at n = 10."""
-    kappas = (1.0, 2.0, 3.0, 4.0)
-    found = np.hstack([_losses(GEM(0.05, energy=k), (10,), effort) for k in kappas])
+    """kappa = 1, 2 and 4 at n = 5."""
+    kappas = (1.0, 2.0, 4.0)
+    found = np.hstack([_losses(GEM(0.05, energy=k), (5,), effort) for k in kappas])
     mean = found.mean(axis=0)
     return in_shape(
         tuple(over_seeds(f"loss, kappa = {k:g}", found[:, i]) for i, k in enumerate(kappas)),
         (
             decreasing("the loss falls from kappa = 1 to 2", mean[:2]),
-            at_least("kappa = 4 diverges: loss / ln 10", mean[3] / CHANCE, 0.9),
+            at_least("kappa = 4 diverges: loss / ln 10", mean[2] / CHANCE, 0.9),
         ),
-        scale=_scale(effort) + ", n = 10",
+        scale=_scale(effort) + ", n = 5, kappa = 1, 2, 4",
     )
 
 
 def hundred_workers(effort: Effort, _value: PaperValue) -> Finding:
     """n = 100: stable and learning."""
-    steps, batch, seeds = effort.pick(15, 937), effort.pick(16, 64), range(2)
+    steps, batch, seeds = effort.pick(10, 937), effort.pick(16, 64), range(2)
     found = np.array([train(100, GEM(0.05), steps, batch, s).loss for s in seeds])
     return in_shape(
         (over_seeds("training loss", found),),
@@ -178,7 +182,7 @@ CLAIMS = (
             _READ,
         ),
         figure_1d,
-        seconds=110.0,
+        seconds=90.0,
     ),
     PaperClaim(
         "gem-figure-3",
@@ -203,7 +207,7 @@ CLAIMS = (
             "GEM .072/.058/.038 at n = 5/10/20; Downpour .87 at 5, chance at 20", "figure 6", _READ
         ),
         large_steps,
-        seconds=18.0,
+        seconds=30.0,
     ),
     PaperClaim(
         "gem-kappa",
@@ -211,7 +215,7 @@ CLAIMS = (
         "kappa = 1, 2, 3 improve the loss, kappa = 4 diverges.",
         PaperValue("improves up to 3, diverges at 4", "figure 8", _READ),
         energy_factors,
-        seconds=15.0,
+        seconds=18.0,
     ),
     PaperClaim(
         "gem-100-workers",
