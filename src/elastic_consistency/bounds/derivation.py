@@ -7,11 +7,12 @@ import sympy as sp
 from sympy.core.relational import Relational
 
 from elastic_consistency.bounds import lemmas
-from elastic_consistency.bounds.claims import DerivationError, Step, vanishes
+from elastic_consistency.bounds.claims import Claim, DerivationError, Step, vanishes
 from elastic_consistency.bounds.lemmas import Premise
 from elastic_consistency.bounds.recursions import Induction, Recursion
 from elastic_consistency.bounds.region import Region
 from elastic_consistency.bounds.requirements import Requirement
+from elastic_consistency.bounds.steps import Combination, SquareRoot
 from elastic_consistency.bounds.telescoping import Average, Telescope
 
 
@@ -95,10 +96,10 @@ def _check_conditions(step: Step, premise: Premise, region: Region) -> None:
             raise DerivationError(f"{step.name}: {premise.name} needs {condition} >= 0.")
 
 
-def _is_hypothetical(step: Step) -> bool:
-    if isinstance(step, Induction):
+def _is_hypothetical(claim: Claim) -> bool:
+    if not isinstance(claim, Combination | Telescope | Average | SquareRoot):
         return False
     return any(
         isinstance(premise, Premise) and premise.lemma is lemmas.induction_hypothesis
-        for premise in step.premises
+        for premise in claim.premises
     )
