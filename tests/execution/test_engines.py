@@ -313,3 +313,21 @@ def test_compiled_loops_need_numba(server, monkeypatch):
 def test_what_the_kernels_do_not_know_is_refused(server, oracle):
     with pytest.raises(ValueError, match=r"Engine\.COMPILED cannot express"):
         execute(server(3, 9), oracle, SGD(0.1), seeds=(0,), engine=Engine.COMPILED)
+
+
+@pytest.mark.parametrize("engine", [Engine.ROWS, Engine.PROGRAM, Engine.COMPILED])
+def test_a_schedule_without_rows_leaves_the_start(engine):
+    empty = Recorder(lambda: 0.0, n_workers=1, hosts=(-1,)).finish()
+
+    measured = execute(
+        empty,
+        ORACLES[0],
+        SGD(0.1),
+        seeds=(0, 1),
+        engine=engine,
+        probes=(AppliedSequence(), Loss(every=3)),
+    )
+
+    assert np.array_equal(measured.models[0], np.ones((2, D)))
+    assert measured["gap_applied"].count == 0
+    assert measured["loss"].count == 1

@@ -106,3 +106,9 @@ def test_jobs_out_of_order_are_refused(make_hand):
 
     with pytest.raises(ScheduleError, match="in their order"):
         started_gaps(hand.record.finish())
+
+
+def test_a_schedule_without_jobs_has_no_gaps():
+    empty = Recorder(lambda: 0.0, n_workers=1, hosts=(-1,)).finish()
+
+    assert len(started_gaps(empty).aligned) == 0
