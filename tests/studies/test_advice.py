@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from elastic_consistency.simulator import Cluster, Link, Worker
-from elastic_consistency.simulator.delays import Constant, Exponential
+from elastic_consistency.simulator.delays import Constant, Exponential, Pareto
 from elastic_consistency.simulator.protocols import AllReduce, AsynchronousServer
 from elastic_consistency.studies.advice import advise, strategies
 from elastic_consistency.studies.durations import computation_quantile, seconds_per_gradient
@@ -103,3 +103,14 @@ def test_savings_that_are_stated_together_share_their_error_rate(study):
 
     assert len(usual.contenders) == 5
     assert usual.confidence == pytest.approx(1 - 0.05 / 4)
+
+
+def test_a_law_without_a_mean_has_no_steady_twin(study):
+    """A Pareto law of tail 0.9 has no mean, so its variation cannot be taken away."""
+    heavy = replace(study, cluster=Cluster((Worker(Pareto(0.1, 0.9)),) * 2))
+    contender = Contender("synchronous", AllReduce(), 8)
+
+    causes = [row.cause for row in what_if(heavy, contender)]
+
+    assert "no variation of computation times" not in causes
+    assert "links without jitter" in causes

@@ -1,6 +1,7 @@
 """What slows a contender down: the same delays with one cause taken away at a time."""
 
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import final
 
 import numpy as np
@@ -59,10 +60,12 @@ def _without(cluster: Cluster) -> list[tuple[str, Cluster]]:
     median, slow = workers[int(order[(len(order) - 1) // 2])], int(order[-1])
     like_median = replace(workers[slow], compute=median.compute, slowdown=median.slowdown)
     swapped = (*workers[:slow], like_median, *workers[slow + 1 :])
-    steady = tuple(replace(w, compute=Constant(w.compute.mean())) for w in workers)
+    causes = [(f"worker {slow} as fast as the median", replace(cluster, workers=swapped))]
+    if all(isfinite(worker.compute.mean()) for worker in workers):
+        steady = tuple(replace(w, compute=Constant(w.compute.mean())) for w in workers)
+        causes.append(("no variation of computation times", replace(cluster, workers=steady)))
     return [
-        (f"worker {slow} as fast as the median", replace(cluster, workers=swapped)),
-        ("no variation of computation times", replace(cluster, workers=steady)),
+        *causes,
         ("links without jitter", _with_links(cluster, _without_jitter)),
         ("links that cost nothing", _with_links(cluster, lambda _: Link())),
     ]

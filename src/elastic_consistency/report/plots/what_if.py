@@ -34,16 +34,20 @@ def _draw(axes, rows: tuple[WhatIf, ...]) -> None:
         colour = SOFT if row.gain is None else FIRST
         axes.barh(place, seconds.value, height=0.4, color=colour, alpha=0.75)
         axes.plot((seconds.lower, seconds.upper), (place, place), color=INK, linewidth=1)
-        text = row.cause
-        if row.gain is not None:
-            text += f": saves {row.gain.value:.0%}"
-        axes.annotate(text, (0, place - 0.28), va="bottom", xytext=(2, 0),
+        axes.annotate(_label(row), (0, place - 0.28), va="bottom", xytext=(2, 0),
                       textcoords="offset points")  # fmt: skip
     axes.set(xlabel="seconds of a run [s]", ylim=(len(rows) - 0.6, -0.85))
     axes.set_xlim(left=0)
     axes.set_yticks([])
     axes.grid(visible=False, axis="y")
     axes.spines["left"].set_visible(False)
+
+
+def _label(row: WhatIf) -> str:
+    if row.gain is None:
+        return row.cause
+    sure = not row.gain.lower <= 0 <= row.gain.upper
+    return f"{row.cause}: " + (f"saves {row.gain.value:.0%}" if sure else "no sure difference")
 
 
 def _table(rows: tuple[WhatIf, ...]) -> Markup:
