@@ -29,16 +29,16 @@ def run_claims(
         listener: Called with the row that begins and the share of the work done.
     """
     effort = effort or Effort()
-    found = {claim.name: load(claim, effort, folder) for claim in claims}
-    missing = sum(claim.seconds for claim in claims if not found[claim.name]) or 1.0
-    done = 0.0
+    missing = {c.name: c.seconds for c in claims if load(c, effort, folder) is None}
+    work, done = sum(missing.values()) or 1.0, 0.0
     for claim in claims:
-        listener(claim.name, done / missing)
-        record = found[claim.name]
+        listener(claim.name, done / work)
+        # Another process may have finished it meanwhile.
+        record = load(claim, effort, folder)
         if record is None:
             record = _compute(claim, effort)
             save(record, folder)
-            done += claim.seconds
+        done += missing.get(claim.name, 0.0)
         yield record
     listener("done", 1.0)
 

@@ -140,7 +140,7 @@ def against_qsgd(effort: Effort, _value: PaperValue) -> Finding:
         "QSGD": QSGD(1),
         "QSGD, 4 levels": QSGD(4),
     }
-    steps = {"dense": 0.2, "TopK": 0.2, "QSGD": 0.01, "QSGD, 4 levels": 0.1}
+    steps = {"dense": 0.2, "TopK": 0.2, "QSGD": 0.02, "QSGD, 4 levels": 0.1}
     reached = {
         n: _run(oracle, c, SGD(steps[n]), rounds, seeds, target=0.5)[1] for n, c in codecs.items()
     }
@@ -165,7 +165,7 @@ def against_qsgd(effort: Effort, _value: PaperValue) -> Finding:
         ),
         scale=f"network of {d} parameters on 1797 digits, K = {round(math.sqrt(d))}, "
         f"{_NODES} nodes, target loss .5, {len(seeds)} seeds",
-        why="QSGD at one level takes a step 20 times smaller, for its variance factor is sqrt(n)",
+        why="QSGD at one level takes a step 10 times smaller, for its variance factor is sqrt(n)",
     )
 
 

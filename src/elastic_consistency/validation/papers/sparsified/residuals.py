@@ -192,7 +192,7 @@ def check_condition(_effort: Effort, _value: PaperValue) -> Finding:
         ),
         scale="exact sums, T = 50, 200, 800",
         why="the condition is an artefact of ||a + b||^2 <= 2 ||a||^2 + 2 ||b||^2: with "
-        "Minkowski's inequality C = sqrt(1 - c) / (1 - sqrt(1 - c)) is finite for every c (row top-k-half)",
+        "Minkowski's inequality C = sqrt(1 - c) / (1 - sqrt(1 - c)) is finite for every c",
     )
 
 

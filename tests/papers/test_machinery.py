@@ -1,0 +1,194 @@
+"""Rows, records, resuming, table and page."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from elastic_consistency.cli import main
+from elastic_consistency.validation.papers.claim import (
+    Effort,
+    Paper,
+    PaperClaim,
+    PaperValue,
+    Status,
+)
+from elastic_consistency.validation.papers.curve import Curve, chart
+from elastic_consistency.validation.papers.finding import (
+    PaperVerdict,
+    at_least,
+    at_most,
+    computed,
+    decreasing,
+    in_shape,
+    near,
+    over_seeds,
+    reproduced,
+    share_of_seeds,
+)
+from elastic_consistency.validation.papers.page import html
+from elastic_consistency.validation.papers.run import run_claims
+from elastic_consistency.validation.papers.table import markdown
+
+VALUE = PaperValue("two", "section 2", Status.RECALLED, (("two", 2.0),))
+CALLS = []
+
+
+def _experiment(effort, value):
+    CALLS.append(effort)
+    curve = Curve("line", (1, 2), (1.0, float("inf")), ("x", "y"))
+    seeds = over_seeds("seeds", np.array([1.0, 2.0, 3.0]))
+    return reproduced(
+        (computed("two", 2.0), seeds), (near("is two", 2.0, value["two"], 0.1),), scale="tiny",
+        curves=(curve,),
+    )  # fmt: skip
+
+
+CLAIM = PaperClaim("tiny", Paper.ELASTIC, "It | is <two>.", VALUE, _experiment)
+
+
+def test_a_failing_feature_decides_against_the_claim():
+    good, bad = at_most("less", 1.0, 2.0), at_least("more", 1.0, 2.0)
+
+    assert reproduced((), (good,), scale="").verdict is PaperVerdict.REPRODUCED
+    assert in_shape((), (good,), scale="").verdict is PaperVerdict.IN_SHAPE
+    assert in_shape((), (good, bad), scale="").verdict is PaperVerdict.NOT_REPRODUCED
+
+
+def test_nothing_tested_is_no_verdict():
+    with pytest.raises(ValueError, match="nothing was tested"):
+        in_shape((), (), scale="")
+
+
+def test_equal_neighbours_are_not_decreasing():
+    assert decreasing("falls", np.array([3.0, 2.0, 1.0])).holds
+    assert not decreasing("falls", np.array([3.0, 2.0, 2.0])).holds
+
+
+def test_the_interval_of_a_share_is_clopper_and_pearson():
+    estimate = share_of_seeds("share", 0, 24).estimate
+
+    assert estimate.lower == 0
+    assert estimate.upper == pytest.approx(1 - 0.025 ** (1 / 24))
+
+
+def test_a_finished_row_is_read_and_not_computed_again(tmp_path):
+    CALLS.clear()
+
+    first = list(run_claims((CLAIM,), tmp_path))
+    second = list(run_claims((CLAIM,), tmp_path))
+
+    assert first == second
+    assert len(CALLS) == 1
+
+
+@pytest.mark.parametrize("change", ["claim", "effort", "broken"])
+def test_a_record_that_is_no_longer_true_is_computed_again(tmp_path, change):
+    list(run_claims((CLAIM,), tmp_path))
+    CALLS.clear()
+    claim, effort = CLAIM, Effort()
+    if change == "claim":
+        claim = replace(CLAIM, value=replace(VALUE, text="three"))
+    elif change == "effort":
+        effort = Effort(full=True)
+    else:
+        (tmp_path / "tiny.json").write_text('{"name": "ti')
+
+    list(run_claims((claim,), tmp_path, effort=effort))
+
+    assert len(CALLS) == 1
+
+
+def test_the_listener_hears_of_every_row_and_of_the_end(tmp_path):
+    heard = []
+
+    list(run_claims((CLAIM,), tmp_path, listener=lambda what, done: heard.append((what, done))))
+
+    assert heard == [("tiny", 0.0), ("done", 1.0)]
+
+
+_SCRIPT = """
+import sys, time
+from pathlib import Path
+from elastic_consistency.validation.papers.claim import *
+from elastic_consistency.validation.papers.finding import *
+from elastic_consistency.validation.papers.run import run_claims
+folder = Path(sys.argv[1])
+def experiment(effort, value):
+    with (folder / "calls").open("a") as calls:
+        calls.write(value.text + "\\n")
+    time.sleep(30 if value.text == "b" and sys.argv[2] == "slow" else 0)
+    return reproduced((), (at_most("x", 1.0, 2.0),), scale="")
+claims = tuple(
+    PaperClaim(n, Paper.ELASTIC, n, PaperValue(n, "", Status.READ), experiment) for n in "abc"
+)
+print([record["name"] for record in run_claims(claims, folder)])
+"""
+
+
+def test_a_killed_run_goes_on_where_it_was(tmp_path):
+    """SIGKILL in the second of three rows: the first is never repeated, none is lost."""
+    script = tmp_path / "script.py"
+    script.write_text(_SCRIPT)
+    command = [sys.executable, str(script), str(tmp_path)]
+    calls = tmp_path / "calls"
+
+    with subprocess.Popen([*command, "slow"]) as process:
+        for _ in range(1200):
+            if calls.exists() and calls.read_text().split() == ["a", "b"]:
+                break
+            time.sleep(0.05)
+        os.kill(process.pid, signal.SIGKILL)
+    again = subprocess.run([*command, "fast"], capture_output=True, text=True, check=True)
+
+    assert again.stdout.strip() == "['a', 'b', 'c']"
+    assert calls.read_text().split() == ["a", "b", "b", "c"]
+
+
+def test_the_page_needs_nothing_else_and_escapes_what_it_shows(tmp_path):
+    records = list(run_claims((CLAIM,), tmp_path))
+
+    page = html(records, about="today")
+
+    assert "It | is &lt;two&gt;." in page
+    assert "<svg" in page
+    assert not any(outside in page for outside in ("http", "<script", "src="))
+
+
+def test_the_table_has_one_line_a_row_with_eight_cells(tmp_path):
+    records = list(run_claims((CLAIM,), tmp_path))
+
+    line = next(x for x in markdown(records, about="today").splitlines() if "`tiny`" in x)
+
+    assert line.replace("\\|", "").count("|") == 9
+    assert "as commonly stated; text not checked" in line
+    assert "seeds = 2 [-0.4841, 4.484] (3 seeds, first seed 0)" in line
+
+
+def test_a_chart_without_a_finite_point_is_empty():
+    assert chart((Curve("none", (1.0,), (float("nan"),), ("x", "y")),)) == ""
+
+
+def test_the_command_lists_and_runs(tmp_path, capsys):
+    assert main(["papers", "list", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    arguments = ["papers", "run", "top-k-condition", "--output", str(tmp_path), "--json"]
+
+    assert main(arguments) == 0
+
+    assert {"name", "statement", "status"} <= set(listed[0])
+    assert json.loads(capsys.readouterr().out)[0]["verdict"] == "reproduced"
+    assert Path(tmp_path / "top-k-condition.json").exists()
+
+
+def test_the_command_refuses_an_unknown_claim_and_names_the_known(tmp_path, capsys):
+    assert main(["papers", "run", "nothing", "--output", str(tmp_path)]) == 2
+
+    assert "top-k-condition" in capsys.readouterr().err
