@@ -6,7 +6,7 @@ from torch import nn
 from elastic_consistency.hardware_backend.elastic import ElasticScheduler
 from elastic_consistency.optimization.oracles import mnist
 
-_EPOCHS, _BATCH = 3, 32
+_EPOCHS, _BATCH = 4, 32
 
 
 def _network(seed: int) -> nn.Module:
@@ -25,7 +25,7 @@ def train(rank, argument):
     """Accuracy on held-out images after a few epochs."""
     policy, latency, seed = argument
     images, labels, test_images, test_labels = _data()
-    scheduler = ElasticScheduler(_network(seed), step_size=0.1, policy=policy, latency=latency)
+    scheduler = ElasticScheduler(_network(seed), step_size=0.2, policy=policy, latency=latency)
     generator = torch.Generator().manual_seed(seed)
     mine = slice(rank.number * _BATCH, (rank.number + 1) * _BATCH)
     for _ in range(_EPOCHS):
