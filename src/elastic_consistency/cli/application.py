@@ -14,7 +14,6 @@ from elastic_consistency.cli.failures import exit_code_of
 from elastic_consistency.cli.inspect import inspect
 from elastic_consistency.cli.new import new
 from elastic_consistency.cli.papers import papers_verbs
-from elastic_consistency.cli.papers import papers_verbs
 from elastic_consistency.cli.replay import replay
 from elastic_consistency.cli.run import run
 from elastic_consistency.cli.simulate import simulate
@@ -39,6 +38,7 @@ def application() -> typer.Typer:
         epilog=_EPILOG,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
+        rich_markup_mode=None,  # rich help takes longer to load than everything else
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_every_verb)
@@ -53,7 +53,6 @@ def application() -> typer.Typer:
     app.command(epilog=f"Example: elastic {replay_example}")(replay)
     app.command(epilog="Example: elastic inspect elastic-demo/asynchronous-0.parquet")(inspect)
     app.add_typer(bounds_verbs(), name="bounds")
-    app.add_typer(papers_verbs(), name="papers")
     app.add_typer(papers_verbs(), name="papers")
     app.command(epilog="Example: elastic explain staleness")(explain)
     return app

@@ -34,8 +34,7 @@ def exit_code_of(command: Callable[[], Any], *, traceback: bool = False) -> int:
     try:
         returned = command()
     except _UsageProblem as problem:
-        line = _usage_line(problem)
-        return _say(line, BAD_INPUT) if line else BAD_INPUT
+        return _refuse_usage(problem)
     except KeyboardInterrupt:
         return _say("interrupted", INTERRUPTED)
     except BrokenPipeError:
@@ -47,12 +46,19 @@ def exit_code_of(command: Callable[[], Any], *, traceback: bool = False) -> int:
     return returned if isinstance(returned, int) else FINE
 
 
+def _refuse_usage(problem: Any) -> int:
+    if type(problem).__name__ == "NoArgsIsHelpError":
+        # Its message is the help, or empty where typer has shown the help already.
+        sys.stdout.write(f"{problem.format_message()}\n".lstrip("\n"))
+        return BAD_INPUT
+    return _say(_usage_line(problem), BAD_INPUT)
+
+
 def _usage_line(problem: Any) -> str:
     context = getattr(problem, "ctx", None)
     verb = context.command_path if context else "elastic"
     message = " ".join(problem.format_message().split())
-    # Without a message typer has shown the help already.
-    return f"{message} (see {verb} --help)" if message else ""
+    return f"{message} (see {verb} --help)"
 
 
 def _line(error: Exception) -> str:
