@@ -137,6 +137,9 @@ def test_rates_name_their_source_and_have_the_exponents_of_the_theorems():
     assert rates["koloskova_delay_adaptive"].exponent(s.epsilon, growing=False) == -2
     assert rates["mishchenko_delay_adaptive"].exponent(s.T, growing=True) == sp.Rational(-1, 2)
     assert rates["piag_improved"].exponent(s.tau, growing=True) == 1
+    assert rates["hogwild"].exponent(s.epsilon_f, growing=False) == -1
+    assert rates["arock"].exponent(s.tau, growing=True) == 1
+    assert rates["block_coordinate_consistent"].exponent(s.tau, growing=True) == 0
     assert all(rate.source.text for rate in rates.values())
 
 

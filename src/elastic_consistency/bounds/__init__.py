@@ -14,7 +14,8 @@ from elastic_consistency.bounds.derivation import Derivation
 from elastic_consistency.bounds.explain import explain
 from elastic_consistency.bounds.mutants import judge_mutants
 from elastic_consistency.bounds.pages import write_pages
-from elastic_consistency.bounds.rate import Rate, list_rates
+from elastic_consistency.bounds.rate import Rate
+from elastic_consistency.bounds.rate_catalogue import list_rates
 from elastic_consistency.bounds.region import Region
 from elastic_consistency.bounds.relation_catalogue import list_relations
 from elastic_consistency.bounds.requirements import Requirement

@@ -9,7 +9,7 @@ from elastic_consistency.bounds.requirements import Requirement
 from elastic_consistency.bounds.steps import Combination
 from elastic_consistency.bounds.symbols import Delta, L, T, alpha, lambda_, tau
 from elastic_consistency.bounds.telescoping import Average, Telescope
-from elastic_consistency.bounds.vectors import point, squared_norm, vector
+from elastic_consistency.bounds.vectors import Point, Vector, point, squared_norm, vector
 from elastic_consistency.execution.quantities import Quantity, Sequence
 
 _PAGE = "docs/theory/delayed_descent.md"
@@ -22,7 +22,27 @@ def prove() -> Derivation:
     v = point("v", x.position - gap)
     following = point("x+", x.position - alpha * v.gradient)
     size = squared_norm(v.gradient)
-    one_step = Combination(
+    one_step = _one_step(x, v, following, gap)
+    summed = Telescope("all steps", one_step, x.value, following.value, T)
+    drift = _drift(gap, v.gradient)
+    mean_drift = Average("mean drift", drift)
+    average = lemmas.average(size)
+    together = Combination(
+        "together",
+        goal=(average, descent_expression()),
+        terms=(
+            (1 / (alpha * _MARGIN), summed),
+            (1 / (alpha * _MARGIN * T), lemmas.descent_budget(x.value)),
+            (L / (2 * tau * alpha * _MARGIN), mean_drift),
+            (L * alpha / (2 * _MARGIN), lemmas.window_exchange(size, tau)),
+        ),
+    )
+    return Derivation(average, (one_step, summed, drift, mean_drift, together))
+
+
+def _one_step(x: Point, v: Point, following: Point, gap: Vector) -> Combination:
+    size = squared_norm(v.gradient)
+    return Combination(
         "one step",
         goal=(
             following.value - x.value + alpha * (1 - L * alpha / 2 - L * tau * alpha / 2) * size,
@@ -37,29 +57,18 @@ def prove() -> Derivation:
             (1 / (2 * L * tau), lemmas.lipschitz_gradient(x, v)),
         ),
     )
-    summed = Telescope("all steps", one_step, x.value, following.value, T)
+
+
+def _drift(gap: Vector, gradient: Vector) -> Combination:
     total = vector("moves")
-    drift = Combination(
+    return Combination(
         "drift",
-        goal=(squared_norm(gap), alpha**2 * tau * lemmas.window(size)),
+        goal=(squared_norm(gap), alpha**2 * tau * lemmas.window(squared_norm(gradient))),
         terms=(
             (sp.S.One, lemmas.definition("x - v", -alpha * total)),
-            (alpha**2, lemmas.window_sum(total, v.gradient, tau)),
+            (alpha**2, lemmas.window_sum(total, gradient, tau)),
         ),
     )
-    mean_drift = Average("mean drift", drift)
-    average = lemmas.average(size)
-    together = Combination(
-        "together",
-        goal=(average, descent_expression()),
-        terms=(
-            (1 / (alpha * _MARGIN), summed),
-            (1 / (alpha * _MARGIN * T), lemmas.descent_budget(x.value)),
-            (L / (2 * tau * alpha * _MARGIN), mean_drift),
-            (L * alpha / (2 * _MARGIN), lemmas.window_exchange(size, tau)),
-        ),
-    )
-    return Derivation(average, (one_step, summed, drift, mean_drift, together))
 
 
 def descent_expression() -> sp.Expr:

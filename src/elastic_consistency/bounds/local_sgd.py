@@ -20,19 +20,9 @@ _LOCAL = sp.Ge(H, 1, evaluate=False)
 
 def prove_noise() -> Derivation:
     """Return the proof for a linear loss: only noise makes replicas drift apart."""
-    drift, own, rest = vector("drift"), vector("noise_i"), vector("other noises")
-    deviation = (1 - 1 / n) * own - (1 / n) * rest
+    drift = vector("drift")
     squared = (n - 1) / n * sigma**2
-    one_noise = Combination(
-        "noise against its mean over nodes",
-        goal=(squared_norm(vector("deviation")), squared),
-        terms=(
-            (sp.S.One, lemmas.definition("deviation", deviation)),
-            ((1 - 1 / n) ** 2, lemmas.variance(own)),
-            (-2 * (1 - 1 / n) / n, lemmas.orthogonal_noise(own, rest)),
-            (1 / n**2, lemmas.noise_of_several(rest, n - 1)),
-        ),
-    )
+    one_noise = _one_noise()
     grows = Combination(
         "one more local step",
         goal=(squared_norm(vector("drift+")), squared_norm(drift) + alpha**2 * squared),
@@ -61,6 +51,20 @@ def prove_noise() -> Derivation:
         terms=((1 / alpha, root),),
     )
     return Derivation(GAP / alpha, (one_noise, grows, all_steps, whole, root, gap))
+
+
+def _one_noise() -> Combination:
+    own, rest = vector("noise_i"), vector("other noises")
+    return Combination(
+        "noise against its mean over nodes",
+        goal=(squared_norm(vector("deviation")), (n - 1) / n * sigma**2),
+        terms=(
+            (sp.S.One, lemmas.definition("deviation", (1 - 1 / n) * own - (1 / n) * rest)),
+            ((1 - 1 / n) ** 2, lemmas.variance(own)),
+            (-2 * (1 - 1 / n) / n, lemmas.orthogonal_noise(own, rest)),
+            (1 / n**2, lemmas.noise_of_several(rest, n - 1)),
+        ),
+    )
 
 
 local_sgd_gap = Bound(

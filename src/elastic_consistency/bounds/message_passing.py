@@ -6,12 +6,12 @@ from elastic_consistency.bounds import lemmas
 from elastic_consistency.bounds.bound import Bound, Side, Source, Status
 from elastic_consistency.bounds.derivation import Derivation
 from elastic_consistency.bounds.gap_sums import GAP, PAGE, gap_of_a_sum
-from elastic_consistency.bounds.lemmas import JOBS_BETWEEN
+from elastic_consistency.bounds.lemmas import JOBS_BETWEEN, Premise
 from elastic_consistency.bounds.recursions import Recursion
 from elastic_consistency.bounds.requirements import Requirement
 from elastic_consistency.bounds.steps import Combination, SquareRoot
 from elastic_consistency.bounds.symbols import G, M, alpha, f, p, sigma, tau
-from elastic_consistency.bounds.vectors import norm, squared_norm, vector
+from elastic_consistency.bounds.vectors import Vector, norm, squared_norm, vector
 from elastic_consistency.execution.quantities import Quantity, Sequence
 
 _LATE = (p - 1) * tau
@@ -23,40 +23,12 @@ def prove_by_noise() -> Derivation:
 
     The means add up by length, the noises, which are orthogonal, by squares.
     """
-    means, mean, total, noise = vector("means"), vector("grad f"), vector("noises"), vector("noise")
-    weight = alpha / p
-    one_mean = Combination(
-        "one more mean",
-        goal=(norm(means + weight * mean), norm(means) + weight * G),
-        terms=(
-            (sp.S.One, lemmas.minkowski(means, weight * mean)),
-            (weight, lemmas.bounded_gradient(mean)),
-        ),
-    )
-    of_means = norm(vector("all means"))
-    all_means = Recursion("N means", one_mean, norm(means), of_means, JOBS_BETWEEN)
-    one_noise = Combination(
-        "one more noise",
-        goal=(squared_norm(vector("noises+")), squared_norm(total) + weight**2 * sigma**2),
-        terms=(
-            (sp.S.One, lemmas.definition("noises+", total + weight * noise)),
-            (2 * weight, lemmas.orthogonal_noise(total, noise)),
-            (weight**2, lemmas.variance(noise)),
-        ),
-    )
-    of_noises = squared_norm(vector("all noises"))
-    all_noises = Recursion("N noises", one_noise, squared_norm(total), of_noises, JOBS_BETWEEN)
+    means = vector("means")
+    one_mean = _one_mean(means)
+    all_means = Recursion("N means", one_mean, norm(means), norm(vector("all means")), JOBS_BETWEEN)
     count = lemmas.late_messages(JOBS_BETWEEN)
-    squared = Combination(
-        "square of all noises",
-        goal=(of_noises, _LATE * weight**2 * sigma**2),
-        terms=(
-            (sp.S.One, all_noises),
-            (sp.S.One, lemmas.starts_at_zero(squared_norm(total))),
-            (weight**2 * sigma**2, count),
-        ),
-    )
-    root = SquareRoot("all noises", squared, sp.sqrt(_LATE) * weight * sigma)
+    noises = _noises(count)
+    root = noises[-1]
     gap = Combination(
         "gap",
         goal=(GAP / alpha, (_LATE * G + sp.sqrt(_LATE) * sigma) / p),
@@ -69,7 +41,45 @@ def prove_by_noise() -> Derivation:
             (1 / alpha, lemmas.missing_mean_and_noise(vector("all means") + vector("all noises"))),
         ),
     )
-    return Derivation(GAP / alpha, (one_mean, all_means, one_noise, all_noises, squared, root, gap))
+    return Derivation(GAP / alpha, (one_mean, all_means, *noises, gap))
+
+
+def _one_mean(means: Vector) -> Combination:
+    mean, weight = vector("grad f"), alpha / p
+    return Combination(
+        "one more mean",
+        goal=(norm(means + weight * mean), norm(means) + weight * G),
+        terms=(
+            (sp.S.One, lemmas.minkowski(means, weight * mean)),
+            (weight, lemmas.bounded_gradient(mean)),
+        ),
+    )
+
+
+def _noises(count: Premise) -> tuple[Combination, Recursion, Combination, SquareRoot]:
+    total, noise, weight = vector("noises"), vector("noise"), alpha / p
+    one_noise = Combination(
+        "one more noise",
+        goal=(squared_norm(vector("noises+")), squared_norm(total) + weight**2 * sigma**2),
+        terms=(
+            (sp.S.One, lemmas.definition("noises+", total + weight * noise)),
+            (2 * weight, lemmas.orthogonal_noise(total, noise)),
+            (weight**2, lemmas.variance(noise)),
+        ),
+    )
+    of_noises = squared_norm(vector("all noises"))
+    all_noises = Recursion("N noises", one_noise, squared_norm(total), of_noises, JOBS_BETWEEN)
+    squared = Combination(
+        "square of all noises",
+        goal=(of_noises, _LATE * weight**2 * sigma**2),
+        terms=(
+            (sp.S.One, all_noises),
+            (sp.S.One, lemmas.starts_at_zero(squared_norm(total))),
+            (weight**2 * sigma**2, count),
+        ),
+    )
+    root = SquareRoot("all noises", squared, sp.sqrt(_LATE) * weight * sigma)
+    return one_noise, all_noises, squared, root
 
 
 message_passing_gap = Bound(

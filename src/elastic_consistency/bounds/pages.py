@@ -12,7 +12,8 @@ from elastic_consistency.bounds.explain import (
     example_line,
     symbol_lines,
 )
-from elastic_consistency.bounds.rate import Rate, list_rates
+from elastic_consistency.bounds.rate import Rate
+from elastic_consistency.bounds.rate_catalogue import list_rates
 from elastic_consistency.bounds.relation_catalogue import list_relations
 
 _SIGNS = {Side.UPPER: r"\le", Side.LOWER: r"\ge", Side.EQUAL: "="}

@@ -88,6 +88,7 @@ Delta = _nonnegative("Delta")
 R0 = _nonnegative("R0")
 epsilon = _positive("epsilon")
 epsilon_x = _positive("epsilon_x")
+epsilon_f = _positive("epsilon_f")
 C = _nonnegative("C")
 T = _positive("T")
 K = _positive("K")
@@ -116,6 +117,11 @@ b = _positive("b")
 m = _positive("m")
 lambda_ = _positive("lambda")
 alpha_0 = _positive("alpha_0")
+Omega_e = _positive("Omega_e")
+rho_e = _nonnegative("rho_e")
+Delta_e = _nonnegative("Delta_e")
+n_blocks = _positive("n_blocks")
+w_mass = _positive("w_mass")
 t_job = _positive("t_job")
 t_max = _positive("t_max")
 t_mean = _positive("t_mean")
@@ -134,6 +140,7 @@ _TABLE = (
     SymbolInfo(R0, LENGTH, "initial distance to the minimiser", sp.Integer(1)),
     SymbolInfo(epsilon, SLOPE.power(sp.Integer(2)), "target of E|grad f|^2", sp.Rational(1, 10)),
     SymbolInfo(epsilon_x, LENGTH.power(sp.Integer(2)), "target of |x - x*|^2", sp.Rational(1, 2)),
+    SymbolInfo(epsilon_f, LOSS, "target of f - f*", sp.Rational(1, 10)),
     SymbolInfo(C, NUMBER, "gap constant in units of M", sp.Rational(1, 20)),
     SymbolInfo(T, NUMBER, "number of steps", sp.Integer(10000)),
     SymbolInfo(K, NUMBER, "number of coordinates that are kept", sp.Integer(100)),
@@ -166,6 +173,11 @@ _TABLE = (
     SymbolInfo(m, NUMBER, "number of gradients in a mini-batch", sp.Integer(8)),
     SymbolInfo(alpha_0, STEP_SIZE, "unit of step sizes, 1 in the papers", sp.Integer(1)),
     SymbolInfo(lambda_, CURVATURE, "curvature of a quadratic", sp.Integer(1)),
+    SymbolInfo(Omega_e, NUMBER, "largest number of coordinates of a summand", sp.Integer(10)),
+    SymbolInfo(rho_e, NUMBER, "largest share of summands that one conflicts with", sp.S.Zero),
+    SymbolInfo(Delta_e, NUMBER, "largest share of summands on one coordinate", sp.S.Zero),
+    SymbolInfo(n_blocks, NUMBER, "number of blocks of coordinates", sp.Integer(100)),
+    SymbolInfo(w_mass, NUMBER, "smallest mass of a replica; the mean is 1", sp.Rational(1, 8)),
     SymbolInfo(t_job, SECONDS, "seconds for one gradient", sp.Integer(1)),
     SymbolInfo(t_max, SECONDS, "seconds for one gradient on the slowest worker", sp.Integer(10)),
     SymbolInfo(t_mean, SECONDS, "mean seconds for one gradient over workers", sp.Integer(2)),
