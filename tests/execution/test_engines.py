@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from elastic_consistency.execution import DivergenceError, Engine, Execution, execute
 from elastic_consistency.execution import engine as engine_module
-from elastic_consistency.execution import tiles as tiles_module
 from elastic_consistency.execution.probes import AppliedSequence, Loss, StartedSequence
+from elastic_consistency.execution.programs import tiles as tiles_module
 from elastic_consistency.optimization.compression import TopK
 from elastic_consistency.optimization.oracles import (
     LeastSquares,

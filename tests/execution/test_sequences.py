@@ -13,7 +13,10 @@ from elastic_consistency.execution.probes import (
 from elastic_consistency.optimization.oracles import Linear, Quadratic
 from elastic_consistency.optimization.update_rules import SGD, HeavyBall
 from elastic_consistency.schedule.influence import largest_gap
+from elastic_consistency.schedule.started_gaps import started_gaps
+from elastic_consistency.simulator import Cluster, Until, simulate
 from elastic_consistency.simulator.delays import Constant, Exponential
+from elastic_consistency.simulator.protocols import Ringmaster
 
 LINEAR = Linear(np.array([0.6, 0.8]))  # M = 1
 STRAGGLER = [Constant(200.0), *[Exponential(1.0)] * 7]
@@ -139,3 +142,19 @@ def test_a_target_that_is_never_reached_takes_forever(server):
     )
 
     assert np.isinf(measured["time_to_target_s"].last[0])
+
+
+def test_views_of_discarded_jobs_do_not_count():
+    """Ringmaster throws away what is too stale; both ways of measuring B leave it out."""
+    cluster = Cluster.of_laws(STRAGGLER)
+    schedule = simulate(Ringmaster(threshold=8), cluster, until=Until(jobs=600), seed=0)
+    discarded = schedule.jobs.share == 0
+
+    measured = execute(schedule, LINEAR, SGD(0.5), seeds=(0,), probes=(StartedSequence(),))
+
+    difference = schedule.influence().started_difference()
+    assert discarded.any()
+    assert measured["gap_started"].count == (~discarded).sum()
+    assert measured["gap_started"].peak == pytest.approx(largest_gap(difference), rel=1e-12)
+    assert not difference[discarded].any()
+    assert not started_gaps(schedule).aligned[discarded].any()

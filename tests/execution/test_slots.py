@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elastic_consistency.execution.slots import assign_slots
+from elastic_consistency.execution.programs.slots import assign_slots
 
 LIVES = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 9)), min_size=1, max_size=40)
 

@@ -6,7 +6,7 @@ from elastic_consistency.execution.executor import Executor as Executor
 from elastic_consistency.execution.measurement import Execution as Execution
 from elastic_consistency.execution.measurement import Measurement as Measurement
 from elastic_consistency.execution.measurement import execute as execute
-from elastic_consistency.execution.memory_plan import MemoryPlan as MemoryPlan
+from elastic_consistency.execution.programs.memory_plan import MemoryPlan as MemoryPlan
 from elastic_consistency.execution.quantities import Quantity as Quantity
 from elastic_consistency.execution.quantities import Sequence as Sequence
 from elastic_consistency.execution.trace import Trace as Trace

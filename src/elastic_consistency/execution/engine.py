@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from elastic_consistency.execution.compiled_run import can_compile
-from elastic_consistency.execution.in_place_steps import sends_its_gradient
 from elastic_consistency.execution.probes.watch import Moment, Watch
-from elastic_consistency.execution.program import Program
-from elastic_consistency.execution.translation import can_translate, translate
+from elastic_consistency.execution.programs.compiled_run import can_compile
+from elastic_consistency.execution.programs.in_place_steps import sends_its_gradient
+from elastic_consistency.execution.programs.program import Program
+from elastic_consistency.execution.programs.translation import can_translate, translate
 from elastic_consistency.optimization.compression import AbstractCodec, Identity
 from elastic_consistency.optimization.oracles import AbstractOracle
 from elastic_consistency.optimization.update_rules import AbstractRule

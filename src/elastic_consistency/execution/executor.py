@@ -6,8 +6,8 @@ from typing import Any, final
 from array_api_compat import array_namespace
 
 from elastic_consistency.execution.divergence import DivergenceError
-from elastic_consistency.execution.in_place_steps import sends_its_gradient
 from elastic_consistency.execution.probes.base import AbstractObserver, Event
+from elastic_consistency.execution.programs.in_place_steps import sends_its_gradient
 from elastic_consistency.optimization.compression import AbstractCodec, Identity
 from elastic_consistency.optimization.oracles import AbstractOracle
 from elastic_consistency.optimization.update_rules import AbstractRule

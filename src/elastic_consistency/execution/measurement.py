@@ -9,10 +9,10 @@ from array_api_compat import array_namespace
 
 from elastic_consistency.execution.engine import Engine, program_of
 from elastic_consistency.execution.executor import Executor
-from elastic_consistency.execution.memory_plan import MemoryPlan, plan_memory
 from elastic_consistency.execution.probes.base import AbstractObserver, AbstractProbe, Context
-from elastic_consistency.execution.program_execution import ProgramExecution
-from elastic_consistency.execution.tiles import Tiles
+from elastic_consistency.execution.programs.memory_plan import MemoryPlan, plan_memory
+from elastic_consistency.execution.programs.program_execution import ProgramExecution
+from elastic_consistency.execution.programs.tiles import Tiles
 from elastic_consistency.execution.trace import Trace
 from elastic_consistency.optimization.compression import AbstractCodec
 from elastic_consistency.optimization.oracles import AbstractOracle

@@ -29,22 +29,27 @@ class Influence:
             live messages at the end of the schedule.
         shares: (blocks, J) float64; the weight of each job in the auxiliary sequence.
         rounds: (J,) int64; the synchronous round of each job, -1 for none.
+        discarded: (J,) bool; jobs of share 0, whose views matter to nobody.
     """
 
     views: np.ndarray
     final: np.ndarray
     shares: np.ndarray
     rounds: np.ndarray
+    discarded: np.ndarray
 
     def started_difference(self) -> np.ndarray:
         """(J, blocks, J): coefficients of x_k - v_k, x the started sequence; jobs in order."""
-        earlier = np.tri(len(self.views), k=-1)
-        return self.views - earlier[:, None, :] * self.shares
+        return self._difference(np.tri(len(self.views), k=-1))
 
     def aggregate_difference(self) -> np.ndarray:
         """(J, blocks, J): coefficients of x_k - v_k, x the aggregate of earlier rounds."""
-        earlier = (self.rounds[None, :] < self.rounds[:, None]).astype(float)
-        return self.views - earlier[:, None, :] * self.shares
+        return self._difference(self.rounds[None, :] < self.rounds[:, None])
+
+    def _difference(self, earlier: np.ndarray) -> np.ndarray:
+        difference = self.views - earlier[:, None, :] * self.shares
+        difference[self.discarded] = 0
+        return difference
 
 
 def largest_gap(difference: np.ndarray) -> float:
@@ -81,7 +86,10 @@ def compute_influence(schedule: Schedule) -> Influence:
         numbers = (column.tolist() for column in columns)
         for row in zip(*numbers, rows.weight.tolist(), rows.keep.tolist(), strict=True):
             state.apply(*row)
-    return Influence(state.views, state.mean_of_what_lives(), state.shares(), schedule.jobs.round)
+    discarded = schedule.jobs.share == 0
+    return Influence(
+        state.views, state.mean_of_what_lives(), state.shares(), schedule.jobs.round, discarded
+    )
 
 
 @final

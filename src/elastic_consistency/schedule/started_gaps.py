@@ -20,7 +20,7 @@ from elastic_consistency.schedule.table import Schedule
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class StartedGaps:
-    """Gaps of every view to the started sequence, over step size.
+    """Gaps of every view to the started sequence, over step size; 0 for discarded jobs.
 
     Attributes:
         aligned: (J,) sum of |coefficients|: the gap when all gradients have norm 1 and agree.
@@ -53,6 +53,8 @@ def started_gaps(schedule: Schedule) -> StartedGaps:
                 [np.abs(share) ** power, np.abs(after) ** power - np.abs(before) ** power]
             )
             result[asked] = _running_sum(at, change, reads[asked])
+    discarded = schedule.jobs.share == 0
+    aligned[discarded] = squares[discarded] = 0
     return StartedGaps(aligned, np.sqrt(squares))
 
 

@@ -18,6 +18,7 @@ class AggregateSequence(AbstractProbe):
     """x_t = x_0 - sum over jobs j of rounds before t of w_j G_j, beside each view of round t.
 
     A fast worker may be rounds ahead; its view waits until the earlier rounds are complete.
+    Views of discarded jobs do not count.
 
     Attributes:
         every: Views from one evaluation of the problem to the next, >= 1.
@@ -48,8 +49,10 @@ class _AggregateObserver(AbstractObserver):
         step_size = context.rule.auxiliary_step_size
         self._traces = SequenceTraces(Sequence.AGGREGATE, context.oracle, step_size, every)
         self._weights = auxiliary_weights(context.schedule, context.rule)
-        self._round = context.schedule.jobs.round.tolist()
-        self._missing = Counter(self._round)
+        jobs = context.schedule.jobs
+        self._round = jobs.round.tolist()
+        self._discarded = jobs.share == 0
+        self._missing = Counter(jobs.round[~self._discarded].tolist())
         self._rounds = sorted(self._missing, reverse=True)
         self._sums: dict[int, Any] = {}
         self._waiting: dict[int, list[tuple[float, int, Any]]] = {}
@@ -59,6 +62,8 @@ class _AggregateObserver(AbstractObserver):
 
     def observe(self, event, executor):
         job, number = event.job, self._round[event.job]
+        if self._discarded[job]:
+            return
         self._waiting.setdefault(number, []).append((event.time, job, executor.view(job)))
         update = float(self._weights[job]) * executor.gradient_of(job)
         self._sums[number] = self._sums[number] + update if number in self._sums else update

@@ -17,6 +17,8 @@ from elastic_consistency.schedule import Op
 class StartedSequence(AbstractProbe):
     """x_k = x_0 - sum over jobs j read before k of w_j G_j, beside the view of job k.
 
+    Views of discarded jobs do not count: nobody uses a gradient taken there.
+
     Attributes:
         every: Jobs from one evaluation of the problem to the next, >= 1.
 
@@ -46,16 +48,21 @@ class _StartedObserver(AbstractObserver):
         step_size = context.rule.auxiliary_step_size
         self._traces = SequenceTraces(Sequence.STARTED, context.oracle, step_size, every)
         self._weights = auxiliary_weights(context.schedule, context.rule)
+        self._discarded = context.schedule.jobs.share == 0
 
     def open(self, executor):
         self._x = executor.model(0)
 
     def observe(self, event, executor):
+        if self._discarded[event.job]:
+            return
         self._traces.add(event.time, event.job, self._x, executor.view(event.job))
         weight = float(self._weights[event.job])
         self._x = self._x - weight * executor.gradient_of(event.job)
 
     def watch(self):
+        if self._discarded.any():
+            return None
         return self._traces.watch(Moment.STARTED, weights=self._weights)
 
     def traces(self):

@@ -7,13 +7,13 @@ from typing import Any, cast, final
 
 import numpy as np
 
-from elastic_consistency.execution.gap_block import GapBlock
-from elastic_consistency.execution.in_place_gradients import in_place_gradient
-from elastic_consistency.execution.in_place_steps import in_place_step, is_plain_descent
-from elastic_consistency.execution.piece import Piece
 from elastic_consistency.execution.probes.watch import Moment, Watch
-from elastic_consistency.execution.program import Do, Program
-from elastic_consistency.execution.segments import Moments
+from elastic_consistency.execution.programs.gap_block import GapBlock
+from elastic_consistency.execution.programs.in_place_gradients import in_place_gradient
+from elastic_consistency.execution.programs.in_place_steps import in_place_step, is_plain_descent
+from elastic_consistency.execution.programs.piece import Piece
+from elastic_consistency.execution.programs.program import Do, Program
+from elastic_consistency.execution.programs.segments import Moments
 from elastic_consistency.optimization.oracles import AbstractOracle
 from elastic_consistency.optimization.update_rules import AbstractRule
 

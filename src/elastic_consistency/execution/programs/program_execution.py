@@ -5,10 +5,10 @@ from typing import final
 import numpy as np
 
 from elastic_consistency.execution.divergence import DivergenceError
-from elastic_consistency.execution.piece import Piece
 from elastic_consistency.execution.probes.watch import Moment, Watch
-from elastic_consistency.execution.program import Do, Program
-from elastic_consistency.execution.tiles import Tiles
+from elastic_consistency.execution.programs.piece import Piece
+from elastic_consistency.execution.programs.program import Do, Program
+from elastic_consistency.execution.programs.tiles import Tiles
 from elastic_consistency.schedule import Rows, Schedule
 
 

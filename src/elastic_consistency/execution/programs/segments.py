@@ -7,7 +7,7 @@ from typing import final
 import numpy as np
 
 from elastic_consistency.execution.probes.watch import Moment, Watch
-from elastic_consistency.execution.program import Do, Program
+from elastic_consistency.execution.programs.program import Do, Program
 
 CHECK_EVERY = 16  # STEPs between two looks for infinities
 

@@ -4,11 +4,11 @@ from typing import Any, final
 
 import numpy as np
 
-from elastic_consistency.execution.in_place_steps import is_plain_descent
-from elastic_consistency.execution.piece import Piece
 from elastic_consistency.execution.probes.watch import Moment, Watch
-from elastic_consistency.execution.program import Do, Program
-from elastic_consistency.execution.segments import Moments
+from elastic_consistency.execution.programs.in_place_steps import is_plain_descent
+from elastic_consistency.execution.programs.piece import Piece
+from elastic_consistency.execution.programs.program import Do, Program
+from elastic_consistency.execution.programs.segments import Moments
 from elastic_consistency.optimization.oracles import AbstractOracle, Linear, Quadratic
 from elastic_consistency.optimization.oracles.gaussian_noise import gaussian_noise
 from elastic_consistency.optimization.update_rules import AbstractRule, HeavyBall

@@ -5,13 +5,13 @@ from typing import final
 
 import numpy as np
 
-from elastic_consistency.execution.compiled_run import CompiledRun
-from elastic_consistency.execution.in_place_gradients import is_elementwise
-from elastic_consistency.execution.piece import Piece, together
 from elastic_consistency.execution.probes.watch import Watch
-from elastic_consistency.execution.program import Program
-from elastic_consistency.execution.program_run import ProgramRun
-from elastic_consistency.execution.segments import Moments
+from elastic_consistency.execution.programs.compiled_run import CompiledRun
+from elastic_consistency.execution.programs.in_place_gradients import is_elementwise
+from elastic_consistency.execution.programs.piece import Piece, together
+from elastic_consistency.execution.programs.program import Program
+from elastic_consistency.execution.programs.program_run import ProgramRun
+from elastic_consistency.execution.programs.segments import Moments
 from elastic_consistency.optimization.oracles import AbstractOracle
 from elastic_consistency.optimization.update_rules import AbstractRule
 

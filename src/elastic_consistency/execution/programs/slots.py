@@ -25,7 +25,7 @@ def assign_slots(
     freed = np.searchsorted(death[by_death], birth, side="right")
     if not compiled:
         return _fill(by_death.tolist(), freed.tolist())
-    from elastic_consistency.execution.compiled_kernels import fill_slots
+    from elastic_consistency.execution.programs.compiled_kernels import fill_slots
 
     slots = np.empty(len(birth), np.int64)
     return slots, fill_slots(by_death, freed, slots, np.empty(len(birth), np.int64))

@@ -4,9 +4,9 @@ from typing import final
 
 import numpy as np
 
-from elastic_consistency.execution.program import Do, Program
-from elastic_consistency.execution.slots import assign_slots
-from elastic_consistency.execution.versions import Versions
+from elastic_consistency.execution.programs.program import Do, Program
+from elastic_consistency.execution.programs.slots import assign_slots
+from elastic_consistency.execution.programs.versions import Versions
 from elastic_consistency.schedule import ABSENT, Op, Schedule
 
 

@@ -5,9 +5,9 @@ from typing import final
 
 import numpy as np
 
-from elastic_consistency.execution.in_place_steps import is_plain_descent
 from elastic_consistency.execution.probes.watch import Moment, Watch
-from elastic_consistency.execution.program import Program
+from elastic_consistency.execution.programs.in_place_steps import is_plain_descent
+from elastic_consistency.execution.programs.program import Program
 from elastic_consistency.optimization.oracles import AbstractOracle
 from elastic_consistency.optimization.update_rules import AbstractRule
 

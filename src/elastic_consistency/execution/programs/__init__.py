@@ -1,0 +1,1 @@
+"""Programs: schedules translated once into instructions on arrays, with the bits of the rows."""
