@@ -1,6 +1,11 @@
 """Configuration of the documentation."""
 
+import atexit
+import logging
+import os
+import shutil
 import sys
+import tempfile
 import tomllib
 from pathlib import Path
 
@@ -29,6 +34,16 @@ nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 300
 nb_merge_streams = True
+
+# The kernel of executed pages reads no settings of whoever builds, and reports errors only.
+_KERNEL = Path(tempfile.mkdtemp(prefix="docs-kernel-"))
+atexit.register(shutil.rmtree, _KERNEL, ignore_errors=True)
+(_KERNEL / "profile_default").mkdir()
+(_KERNEL / "profile_default" / "ipython_kernel_config.py").write_text(
+    'c = get_config()\nc.Application.log_level = "ERROR"\n', "utf-8"
+)
+os.environ["IPYTHONDIR"] = str(_KERNEL)
+logging.getLogger("traitlets").setLevel(logging.WARNING)
 
 autodoc_default_options = {"members": True, "show-inheritance": True, "ignore-module-all": True}
 autodoc_member_order = "bysource"
