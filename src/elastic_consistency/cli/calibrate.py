@@ -36,30 +36,31 @@ def calibrate(
 ) -> None:
     """Fit computation times to a trace, say how well they fit, and write a study."""
     from elastic_consistency.studies.traces import read_trace
-    from elastic_consistency.studies.traces.fitted_study import fitted_study
-    from elastic_consistency.studies.traces.fitting import fit_laws, law_of
+    from elastic_consistency.studies.traces.fitting import fit_laws
     from elastic_consistency.studies.traces.step_tables import Columns
 
     times = read_trace(trace, Columns(worker_column, time_column, seconds_per_unit))
     fits = tuple(fit_laws(seconds) for seconds in times.seconds)
     if output is not None:
         latencies, between = _latencies(latency_s, rtt)
-        if workers is not None and workers < 1:
-            raise BadInputError(f"--workers must be a number >= 1, got {workers}")
-        text = fitted_study(
-            times,
-            tuple(law_of(seconds, empirical=empirical) for seconds in times.seconds),
-            latencies_s=latencies,
-            between_s=between,
-            bandwidth_bytes_per_s=bandwidth,
-            bytes_sent=bytes_sent,
-            workers=workers,
-        )
-        output.write_text(text, encoding="utf-8")
+        options = {"bandwidth_bytes_per_s": bandwidth, "bytes_sent": bytes_sent}
+        options |= {"latencies_s": latencies, "between_s": between, "workers": workers}
+        output.write_text(_study(times, options, empirical=empirical), encoding="utf-8")
     if json:
         print_json(_record(times, fits))
     else:
         _show(times, fits, output)
+
+
+def _study(times: "StepTimes", options: dict[str, Any], *, empirical: bool) -> str:
+    from elastic_consistency.studies.traces.fitted_study import fitted_study
+    from elastic_consistency.studies.traces.fitting import law_of
+
+    workers = options["workers"]
+    if workers is not None and workers < 1:
+        raise BadInputError(f"--workers must be a number >= 1, got {workers}")
+    laws = tuple(law_of(seconds, empirical=empirical) for seconds in times.seconds)
+    return fitted_study(times, laws, **options)
 
 
 def _latencies(latency_s: float | None, rtt: Path | None) -> tuple[tuple[float, ...], float]:

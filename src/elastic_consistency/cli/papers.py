@@ -56,9 +56,7 @@ def run(
 
     claims, records = _chosen(name, everything), []
     with progress_bar(quiet=json) as progress:
-        for record in run_claims(
-            claims, output, effort=Effort(full=full), listener=lambda w, d: progress.say(w, d)
-        ):
+        for record in run_claims(claims, output, effort=Effort(full=full), listener=progress.say):
             records.append(record)
             if not json:
                 _print_row(record)

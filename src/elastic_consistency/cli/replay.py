@@ -1,13 +1,16 @@
 """`elastic replay`: the same schedule file on real processes."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from elastic_consistency.cli.failures import FAILED, BadInputError, RunFailedError
 from elastic_consistency.cli.output import Json, console, print_json
 from elastic_consistency.cli.run import Modules
+
+if TYPE_CHECKING:
+    from elastic_consistency.studies.parity_check import ParityCheck
 
 
 def replay(
@@ -49,14 +52,18 @@ def replay(
     if json:
         print_json({"holds": check.holds, "check": check})
     else:
-        word = "equal" if check.holds else "DIFFERENT"
-        console().print(
-            f"{check.schedule} on {ranks} gloo processes: {word}, relative difference "
-            f"{check.error:.1e}, allowed {tolerance:g}",
-            soft_wrap=True,
-        )
+        _show(check)
     if not check.holds:
         raise typer.Exit(FAILED)
+
+
+def _show(check: "ParityCheck") -> None:
+    word = "equal" if check.holds else "DIFFERENT"
+    console().print(
+        f"{check.schedule} on {check.ranks} gloo processes: {word}, relative difference "
+        f"{check.error:.1e}, allowed {check.tolerance:g}",
+        soft_wrap=True,
+    )
 
 
 def _refuse(*, ranks: int, replicates: int, step_share: float) -> None:

@@ -110,14 +110,9 @@ def certify(
         raise ValueError(f"certify does not apply: {reason}.")
     limits = limits_of(study.oracle, certificate.radius)
     rule = with_step_size(contender.rule, step_size)
-    execution = Execution(
-        schedule,
-        study.oracle,
-        rule,
-        seeds=certificate.sample_seeds,
-        codec=contender.codec,
-        probes=(StartedSequence(), AppliedSequence(every=_MOST_JOBS), FarthestModel()),
-    )
+    probes = (StartedSequence(), AppliedSequence(every=_MOST_JOBS), FarthestModel())
+    seeds = certificate.sample_seeds
+    execution = Execution(schedule, study.oracle, rule, seeds=seeds, probes=probes)
     measured = _measure(execution, len(schedule.rows), progress or Progress())
     values = _values(schedule, limits, step_size)
     unmet = _unmet(study.oracle.constants(), limits, measured, constant=rule.constant_step)
