@@ -25,8 +25,6 @@ extensions = [
     "reference_pages",
 ]
 exclude_patterns = ["_static", "_extensions", "**/.ipynb_checkpoints"]
-# Pages that another part of the project writes may be missing in a fresh checkout.
-suppress_warnings = ["toc.empty_glob"]
 
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3

@@ -1,7 +1,7 @@
 """Sphinx extension: writes the reference that is read off the package itself.
 
 Before anything else is read it writes, into `reference/generated/`, one page for each public
-package, the page of the command line and the page of the metrics. A public name without a
+package, the pages of the command line, of the metrics and of the results. A public name without a
 docstring is a warning, and with --fail-on-warning the end of the build.
 """
 
@@ -12,6 +12,7 @@ import api_pages
 import command_line
 import docstrings
 import metrics
+import results
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
@@ -31,7 +32,11 @@ def _write(app: Sphinx) -> None:
     for name in api_pages.undocumented(modules):
         _LOG.warning("%s is public and has no docstring", name)
     pages = api_pages.pages(modules)
-    pages |= {"command_line.md": command_line.page(), "metrics.md": metrics.page()}
+    pages |= {
+        "command_line.md": command_line.page(),
+        "metrics.md": metrics.page(),
+        "results.md": results.page(Path(app.srcdir)),
+    }
     folder.mkdir(parents=True, exist_ok=True)
     for path in folder.iterdir():
         if path.name not in pages:

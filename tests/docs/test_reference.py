@@ -12,7 +12,7 @@ def extensions(docs):
     """The modules that write the reference."""
     sys.path.insert(0, str(docs / "_extensions"))
     try:
-        names = ("api_pages", "command_line", "docstrings", "metrics")
+        names = ("api_pages", "command_line", "docstrings", "metrics", "results")
         yield types.SimpleNamespace(**{name: importlib.import_module(name) for name in names})
     finally:
         sys.path.remove(str(docs / "_extensions"))
@@ -89,3 +89,11 @@ def test_every_bound_has_a_page(docs):
     pages = {path.stem for path in (docs / "theory" / "bounds").glob("*.md")}
 
     assert {bound.name for bound in list_bounds()} - pages == set()
+
+
+def test_the_page_of_results_lists_what_there_is(extensions, tmp_path):
+    (tmp_path / "papers").mkdir()
+    (tmp_path / "papers" / "one.md").write_text("# One\n")
+
+    assert "\n/papers/one\n" in extensions.results.page(tmp_path)
+    assert "toctree" not in extensions.results.page(tmp_path / "papers")
