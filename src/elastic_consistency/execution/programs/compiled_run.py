@@ -44,7 +44,7 @@ class CompiledRun:
         watches: tuple[Watch, ...],
         moments: Moments,
     ) -> None:
-        from elastic_consistency.execution import compiled_kernels
+        from elastic_consistency.execution.programs import compiled_kernels
 
         self._kernels, self._leaves = compiled_kernels, compiled_kernels.leaves_of(start.shape[1])
         self._program, self._watches, self._moments = program, watches, moments
