@@ -15,7 +15,9 @@ from elastic_consistency.validation.papers.finding import Finding
 Record = dict[str, Any]
 
 
-def record_of(claim: PaperClaim, finding: Finding, effort: Effort, seconds: float) -> Record:
+def record_of(
+    claim: PaperClaim, finding: Finding, effort: Effort, seconds: float, *, key: str
+) -> Record:
     """Everything that the table and the page show of a row, in the types of JSON."""
     return {
         "name": claim.name,
@@ -25,7 +27,7 @@ def record_of(claim: PaperClaim, finding: Finding, effort: Effort, seconds: floa
         **_plain(finding),
         "full": effort.full,
         "seconds": round(seconds, 2),
-        "key": key_of(claim, effort),
+        "key": key,
     }
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from time import perf_counter
 
 from elastic_consistency.validation.papers.claim import Effort, PaperClaim
-from elastic_consistency.validation.papers.records import Record, load, record_of, save
+from elastic_consistency.validation.papers.records import Record, key_of, load, record_of, save
 
 Listener = Callable[[str, float], None]
 
@@ -44,6 +44,7 @@ def run_claims(
 
 
 def _compute(claim: PaperClaim, effort: Effort) -> Record:
-    begin = perf_counter()
+    # The key is that of the code as it was when the experiment began.
+    key, begin = key_of(claim, effort), perf_counter()
     finding = claim.experiment(effort, claim.value)
-    return record_of(claim, finding, effort, perf_counter() - begin)
+    return record_of(claim, finding, effort, perf_counter() - begin, key=key)

@@ -78,12 +78,12 @@ def attain_constant(_effort: Effort, value: PaperValue) -> Finding:
             near(f"sqrt(g)/(1 - sqrt(g)) at {g:g}", b, value[f"gamma = {g:g}"], 1e-4)
             for g, b in zip(gammas, found, strict=True)
         ),
-        scale="executed: one worker, 4000 steps, codec Q(w) = (1 - sqrt(gamma)) w, linear loss",
+        scale="executed: one worker, 2500 steps, codec Q(w) = (1 - sqrt(gamma)) w, linear loss",
     )
 
 
 def _run(gamma: float) -> float:
-    schedule = server_schedule([0] * 4000, n_workers=1)
+    schedule = server_schedule([0] * 2500, n_workers=1)
     measured = execute(
         schedule,
         Linear(np.ones(1)),

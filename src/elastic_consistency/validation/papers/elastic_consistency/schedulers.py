@@ -140,16 +140,13 @@ def variance_bounded(_effort: Effort, _value: PaperValue) -> Finding:
         ),
         scale="event simulation, two nodes, one all-reduce at a time, 5 ms without jitter",
         curves=tuple(
-            Curve(
-                s.value,
-                _RATIOS,
-                tuple(found[s].tolist()),
-                ("transfer / compute", "s a step"),
-                logarithmic=True,
-            )
+            Curve(s.value, _RATIOS, tuple(found[s].tolist()), _STEP_AXES, logarithmic=True)
             for s in Scheduler
         ),
     )
+
+
+_STEP_AXES = ("transfer / compute", "s a step")
 
 
 def _compute(ratio: float) -> float:

@@ -144,7 +144,7 @@ def energy_factors(effort: Effort, _value: PaperValue) -> Finding:
 
 def hundred_workers(effort: Effort, _value: PaperValue) -> Finding:
     """n = 100: stable and learning."""
-    steps, batch, seeds = effort.pick(10, 937), effort.pick(16, 64), range(2)
+    steps, batch, seeds = effort.pick(40, 937), effort.pick(16, 64), range(2)
     found = np.array([train(100, GEM(0.05), steps, batch, s).loss for s in seeds])
     return in_shape(
         (over_seeds("training loss", found),),
@@ -156,7 +156,7 @@ def hundred_workers(effort: Effort, _value: PaperValue) -> Finding:
 
 def halved_batches(effort: Effort, _value: PaperValue) -> Finding:
     """n doubled at halved batch, same steps a worker: the AlexNet experiment's shape."""
-    steps, seeds = effort.pick(40, 937), range(effort.pick(2, 3))
+    steps, seeds = effort.pick(100, 937), range(3)
     found = np.array(
         [[train(n, GEM(0.05), steps, 128 // n, s).loss for n in (8, 16)] for s in seeds]
     )

@@ -68,38 +68,13 @@ def norms_left_out(effort: Effort, _value: PaperValue) -> Finding:
         name: np.array([_left_out(g, part) for part in _PARTS]) for name, g in gradients.items()
     }
     tenth = _PARTS.index(0.1)
-    order = ["skewed", "normal", "flat"]
     return reproduced(
         tuple(
             over_seeds(f"{name}, K/d = .1", row[tenth])
             for name, row in ratios.items()
             if name != "flat"
         ),
-        (
-            Feature(
-                "never above sqrt(1 - K/d)",
-                all(bool((row <= worst[:, None] + 1e-12).all()) for row in ratios.values()),
-            ),
-            near(
-                "attained by a flat gradient",
-                float(ratios["flat"][tenth].max()),
-                worst[tenth],
-                0.01,
-            ),
-            Feature(
-                "real gradients are more concentrated than normal entries at K/d = .1",
-                all(
-                    ratios[name][tenth].mean() < ratios["normal"][tenth].mean()
-                    for name in ("logistic regression", "network")
-                ),
-                f"worst case {worst[tenth]:.3f}",
-            ),
-            Feature(
-                "smaller for skewed than for normal entries",
-                bool(ratios["skewed"][tenth].mean() < ratios["normal"][tenth].mean()),
-                ", ".join(f"{n} {ratios[n][tenth].mean():.3f}" for n in order),
-            ),
-        ),
+        _norm_features(ratios, worst),
         scale="stochastic gradients of batch 16 at the start and along a run on 1797 digits; "
         "d = 650 and 2442",
         curves=(
@@ -108,6 +83,36 @@ def norms_left_out(effort: Effort, _value: PaperValue) -> Finding:
                 for name, row in ratios.items()
             ),
             Curve("sqrt(1 - K/d)", _PARTS, tuple(worst.tolist()), _AXES),
+        ),
+    )
+
+
+def _norm_features(ratios: dict[str, np.ndarray], worst: np.ndarray) -> tuple[Feature, ...]:
+    tenth = _PARTS.index(0.1)
+    order = ["skewed", "normal", "flat"]
+    return (
+        Feature(
+            "never above sqrt(1 - K/d)",
+            all(bool((row <= worst[:, None] + 1e-12).all()) for row in ratios.values()),
+        ),
+        near(
+            "attained by a flat gradient",
+            float(ratios["flat"][tenth].max()),
+            worst[tenth],
+            0.01,
+        ),
+        Feature(
+            "real gradients are more concentrated than normal entries at K/d = .1",
+            all(
+                ratios[name][tenth].mean() < ratios["normal"][tenth].mean()
+                for name in ("logistic regression", "network")
+            ),
+            f"worst case {worst[tenth]:.3f}",
+        ),
+        Feature(
+            "smaller for skewed than for normal entries",
+            bool(ratios["skewed"][tenth].mean() < ratios["normal"][tenth].mean()),
+            ", ".join(f"{n} {ratios[n][tenth].mean():.3f}" for n in order),
         ),
     )
 
