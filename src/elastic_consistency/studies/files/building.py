@@ -140,7 +140,7 @@ def _build_fields(
 def must_be_given(name: str, field: "Field[Any]") -> bool:
     """No duration has a silent default, whatever the Python class says."""
     has_default = field.default is not MISSING or field.default_factory is not MISSING
-    # A link that loses nothing never resends; the simulator refuses a loss without this time.
+    # It matters only on a link that loses messages.
     duration = name.endswith("_s") and name != "resend_s"
     return not has_default or duration or name in ("jitter", "uplink", "downlink")
 
