@@ -24,6 +24,7 @@ from elastic_consistency.simulator.delays import (
 )
 from elastic_consistency.simulator.protocols import (
     AbstractProtocol,
+    AbstractUnreliableProtocol,
     AllReduce,
     AsynchronousElasticAveraging,
     AsynchronousServer,
@@ -97,6 +98,15 @@ PROTOCOLS = {
 @pytest.fixture(params=PROTOCOLS.values(), ids=PROTOCOLS.keys(), scope="session")
 def protocol(request) -> AbstractProtocol:
     """Each protocol in turn."""
+    return request.param
+
+
+_MORTAL = {k: p for k, p in PROTOCOLS.items() if isinstance(p, AbstractUnreliableProtocol)}
+
+
+@pytest.fixture(params=_MORTAL.values(), ids=_MORTAL.keys(), scope="session")
+def mortal(request) -> AbstractUnreliableProtocol:
+    """Each protocol that knows crashes, in turn."""
     return request.param
 
 

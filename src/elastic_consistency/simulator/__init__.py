@@ -1,5 +1,6 @@
 """The simulator: who meets whom, and when."""
 
+from elastic_consistency.simulator.background import BackgroundTraffic as BackgroundTraffic
 from elastic_consistency.simulator.cluster import Cluster as Cluster
 from elastic_consistency.simulator.cluster import PeerLink as PeerLink
 from elastic_consistency.simulator.cluster import SharedHost as SharedHost

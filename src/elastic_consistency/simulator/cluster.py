@@ -8,11 +8,12 @@ from typing import final
 from elastic_consistency._checks import check
 from elastic_consistency.schedule import SERVER
 from elastic_consistency.simulator.delays.base import AbstractDelayLaw
+from elastic_consistency.simulator.delays.preemption import Preemption
 from elastic_consistency.simulator.delays.transient_straggler import TransientStraggler
 from elastic_consistency.simulator.fault_script import FaultScript
 from elastic_consistency.simulator.links import Link
 
-ComputeLaw = AbstractDelayLaw | TransientStraggler
+ComputeLaw = AbstractDelayLaw | TransientStraggler | Preemption
 
 
 @final
@@ -97,6 +98,8 @@ class Cluster:
             > 0: each of n at a time gets 1/n of it, after its link.
         shared_hosts: Machines that several workers share; a worker is on at most one.
         faults: What goes wrong.
+        fabric_bandwidth_bytes_per_s: What all transfers between workers share, > 0: each of n
+            at a time gets 1/n of it, after its link.
     """
 
     workers: tuple[Worker, ...]
@@ -105,6 +108,7 @@ class Cluster:
     server_bandwidth_bytes_per_s: float = inf
     shared_hosts: tuple[SharedHost, ...] = ()
     faults: FaultScript = field(default_factory=FaultScript)
+    fabric_bandwidth_bytes_per_s: float = inf
 
     def __post_init__(self) -> None:
         workers = isinstance(self.workers, tuple) and len(self.workers) > 0
@@ -115,8 +119,8 @@ class Cluster:
         known = all(0 <= s < n and 0 <= r < n and s != r for s, r in pairs)
         allowed = f"PeerLinks between two different workers of 0..{n - 1}, one each pair"
         check(known and len(set(pairs)) == len(pairs), self, "exceptions", allowed)
-        shared = self.server_bandwidth_bytes_per_s
-        check(shared > 0, self, "server_bandwidth_bytes_per_s", "a number of bytes a second > 0")
+        for name in ("server_bandwidth_bytes_per_s", "fabric_bandwidth_bytes_per_s"):
+            check(getattr(self, name) > 0, self, name, "a number of bytes a second > 0")
         placed = [worker for host in self.shared_hosts for worker in host.workers]
         sound = len(set(placed)) == len(placed) and set(placed) <= set(range(n))
         check(sound, self, "shared_hosts", f"about workers 0..{n - 1}, each on one host")
@@ -156,11 +160,11 @@ class Cluster:
         """Whether any link has a finite bandwidth, so that sizes matter."""
         links = [link for worker in self.workers for link in (worker.uplink, worker.downlink)]
         links += [self.fabric, *(peer.link for peer in self.exceptions)]
-        shared = self.server_bandwidth_bytes_per_s < inf
-        return shared or any(link.bandwidth_bytes_per_s < inf for link in links)
+        shared = min(self.server_bandwidth_bytes_per_s, self.fabric_bandwidth_bytes_per_s)
+        return shared < inf or any(link.bandwidth_bytes_per_s < inf for link in links)
 
     @property
-    def is_plain(self) -> bool:
-        """Whether nothing goes wrong, and neither hosts nor the server's port are shared."""
-        shared = self.shared_hosts or self.server_bandwidth_bytes_per_s < inf
-        return self.faults.is_empty and not shared
+    def is_unreliable(self) -> bool:
+        """Whether workers come and go, acknowledgements get lost or the server's port is shared."""
+        shared = self.server_bandwidth_bytes_per_s < inf
+        return self.faults.moves_workers or self.faults.lost_acknowledgements > 0 or shared

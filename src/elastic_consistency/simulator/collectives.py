@@ -45,10 +45,13 @@ class Ring(AbstractCollective):
         return 2 * (n_workers - 1) * link.fixed_seconds(n_bytes / n_workers)
 
     def messages(self, network, n_bytes):
-        p = network.n_workers
+        p, part = network.n_workers, n_bytes / network.n_workers
         ready = [0.0] * p
         for _ in range(2 * (p - 1)):
-            sent = [ready[i] + network.seconds(i, (i + 1) % p, n_bytes / p) for i in range(p)]
+            sent = [
+                begin + network.seconds(i, (i + 1) % p, part, after=begin)
+                for i, begin in enumerate(ready)
+            ]
             # A worker goes on when its own part has left and its neighbour's has arrived.
             ready = [max(sent[i], sent[i - 1]) for i in range(p)]
         return max(ready)
@@ -74,10 +77,10 @@ class Tree(AbstractCollective):
             for i in range(0, p - hop, 2 * hop):
                 # A worker takes one message at a time, in the order of the steps.
                 start = max(ready[i], ready[i + hop])
-                ready[i] = start + network.seconds(i + hop, i, n_bytes)
+                ready[i] = start + network.seconds(i + hop, i, n_bytes, after=start)
         for hop in reversed(hops):
             for i in range(0, p - hop, 2 * hop):
-                arrival = ready[i] + network.seconds(i, i + hop, n_bytes)
+                arrival = ready[i] + network.seconds(i, i + hop, n_bytes, after=ready[i])
                 # The parent is busy until its message has left.
                 ready[i] = ready[i + hop] = arrival
         return max(ready)
@@ -95,14 +98,16 @@ class Flat(AbstractCollective):
 
     def messages(self, network, n_bytes):
         others = range(1, network.n_workers)
-        gathered = _one_by_one(network, n_bytes, [(i, 0) for i in others])
-        return gathered + _one_by_one(network, n_bytes, [(0, i) for i in others])
+        gathered = _one_by_one(network, n_bytes, [(i, 0) for i in others], 0.0)
+        return gathered + _one_by_one(network, n_bytes, [(0, i) for i in others], gathered)
 
 
-def _one_by_one(network: PeerNetwork, n_bytes: float, pairs: list[tuple[int, int]]) -> float:
+def _one_by_one(
+    network: PeerNetwork, n_bytes: float, pairs: list[tuple[int, int]], begin: float
+) -> float:
     """Seconds until the last arrives, when the link of worker 0 carries one after another."""
     queue, last = 0.0, 0.0
     for sender, receiver in pairs:
-        last = max(last, queue + network.seconds(sender, receiver, n_bytes))
+        last = max(last, queue + network.seconds(sender, receiver, n_bytes, after=begin + queue))
         queue += n_bytes / network.link(sender, receiver).bandwidth_bytes_per_s
     return last

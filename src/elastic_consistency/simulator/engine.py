@@ -8,7 +8,7 @@ import numpy as np
 from elastic_consistency.schedule import Metadata, Schedule
 from elastic_consistency.simulator.answers import AbstractAnswers
 from elastic_consistency.simulator.cluster import Cluster
-from elastic_consistency.simulator.links import Link
+from elastic_consistency.simulator.inert import inert_parts
 from elastic_consistency.simulator.payload import Payload
 from elastic_consistency.simulator.protocols.base import (
     AbstractBlockProtocol,
@@ -53,6 +53,7 @@ def simulate(
     """
     payload = payload or Payload()
     _check_arguments(cluster, until, payload)
+    _check_members(protocol, cluster)
     if isinstance(protocol, AbstractBlockProtocol) and not until.drain:
         raise ValueError(
             "Until.drain must be True for a protocol with blocks, got False: the limit would cut "
@@ -68,9 +69,9 @@ def simulate(
     )
     simulation = Simulation(cluster, until, payload, metadata)
     simulation.answers = answers(metadata) if answers else None
-    _start(protocol, simulation)
+    protocol.start(simulation)
     _run(simulation, until)
-    metadata.provenance["inert"] = _inert_parts(simulation)
+    metadata.provenance["inert"] = inert_parts(cluster, simulation.used)
     schedule = simulation.finish()
     _check_end(simulation, schedule, until)
     return schedule
@@ -89,28 +90,12 @@ def _check_arguments(cluster: Cluster, until: Until, payload: Payload) -> None:
         )
 
 
-def _start(protocol: AbstractProtocol, simulation: Simulation) -> None:
-    if simulation.cluster.is_plain:
-        protocol.start(simulation)
-    elif isinstance(protocol, AbstractUnreliableProtocol):
-        protocol.start_unreliable(simulation)
-    else:
+def _check_members(protocol: AbstractProtocol, cluster: Cluster) -> None:
+    if cluster.faults.moves_workers and not isinstance(protocol, AbstractUnreliableProtocol):
         raise ValueError(
-            f"{type(protocol).__name__} knows neither Cluster.faults nor a shared "
-            "Cluster.server_bandwidth_bytes_per_s nor Cluster.shared_hosts; give it a cluster "
-            "without, or use AsynchronousServer."
+            f"{type(protocol).__name__} knows neither crashes nor late starts; give it a cluster "
+            "without them in Cluster.faults, or use a protocol that does."
         )
-
-
-def _inert_parts(simulation: Simulation) -> list[str]:
-    """Parts of the cluster that were set and had no effect, for whoever wants to warn."""
-    cluster, free, inert = simulation.cluster, Link(), []
-    server = {link for worker in cluster.workers for link in (worker.uplink, worker.downlink)}
-    if server != {free} and not simulation.uses_server_links:
-        inert.append("links to the server")
-    if (cluster.fabric != free or cluster.exceptions) and not simulation.network.is_used:
-        inert.append("links between workers")
-    return inert
 
 
 def _run(simulation: Simulation, until: Until) -> None:

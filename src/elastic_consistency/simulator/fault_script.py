@@ -70,7 +70,9 @@ class LateStart:
 @final
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """Some workers are cut off from the server; what they send and await arrives as it heals.
+    """Some workers are cut off from all others and from the server, not from each other.
+
+    What they send and await arrives as it heals.
 
     Attributes:
         workers: Who is cut off.
@@ -131,12 +133,27 @@ class FaultScript:
         """Whether nothing goes wrong."""
         return not self.faults and self.lost_acknowledgements == 0
 
-    def heals(self, worker: int, time: float) -> float:
-        """When something that reaches or leaves `worker` at `time`, s, really does so, s."""
-        for fault in sorted(
-            (f for f in self.faults if isinstance(f, Partition) and worker in f.workers),
-            key=lambda f: f.from_s,
-        ):
+    @property
+    def has_partitions(self) -> bool:
+        """Whether anybody is ever cut off."""
+        return any(isinstance(fault, Partition) for fault in self.faults)
+
+    @property
+    def moves_workers(self) -> bool:
+        """Whether any worker crashes or joins late."""
+        return any(not isinstance(fault, Partition) for fault in self.faults)
+
+    def separates(self, sender: int, receiver: int) -> bool:
+        """Whether a partition ever lies between the two; -1 is the server."""
+        return bool(self._between(sender, receiver))
+
+    def _between(self, sender: int, receiver: int) -> list[Partition]:
+        partitions = [f for f in self.faults if isinstance(f, Partition)]
+        return [f for f in partitions if (sender in f.workers) != (receiver in f.workers)]
+
+    def heals(self, sender: int, receiver: int, time: float) -> float:
+        """When something that would get from one to the other at `time`, s, does so, s."""
+        for fault in sorted(self._between(sender, receiver), key=lambda f: f.from_s):
             if fault.from_s <= time < fault.until_s:
                 time = fault.until_s
         return time

@@ -9,12 +9,17 @@ import simpy
 from elastic_consistency.random_streams import Cause
 from elastic_consistency.schedule import SERVER, Metadata, Recorder, Schedule
 from elastic_consistency.simulator.answers import AbstractAnswers
+from elastic_consistency.simulator.channel import Channel
 from elastic_consistency.simulator.cluster import Cluster
 from elastic_consistency.simulator.delays.draws import LINK_LANES, Draw, independent_draws
-from elastic_consistency.simulator.delays.phases import phased_draws
+from elastic_consistency.simulator.delays.phases import phased_draws, suspended_draws
+from elastic_consistency.simulator.delays.preemption import Preemption
 from elastic_consistency.simulator.delays.transient_straggler import TransientStraggler
+from elastic_consistency.simulator.link_troubles import LinkTroubles
 from elastic_consistency.simulator.network import PeerNetwork
 from elastic_consistency.simulator.payload import Payload
+from elastic_consistency.simulator.processor import Processor
+from elastic_consistency.simulator.processor_sharing import ProcessorSharing
 from elastic_consistency.simulator.row_patterns import PatternLog, RowPattern
 from elastic_consistency.simulator.stall import Wait
 from elastic_consistency.simulator.until import Until
@@ -37,14 +42,14 @@ class Simulation:
         waits: Who waits for whom at present, by worker; a stall is reported from it.
         answers: Who knows the values, in lock-step; None when nobody does.
         refused: Whether the limit has kept a job from beginning.
-        uses_server_links: Whether the protocol has asked for a transfer from or to the server.
+        used: Names of what the protocol has made use of, among those in `inert.PARTS`.
         settle: Called when a run has been drained: the protocol drops what can no longer be
             completed, such as half a batch.
     """
 
-    __slots__ = ("_followed", "_last_time", "_log", "_most_jobs", "answers", "cluster", "env",
-                 "metadata", "n_jobs", "network", "payload", "record", "refused", "settle",
-                 "uses_server_links", "waits")  # fmt: skip
+    __slots__ = ("_followed", "_hosts", "_last_time", "_log", "_most_jobs", "_ports", "answers",
+                 "cluster", "env", "metadata", "n_jobs", "network", "payload", "record",
+                 "refused", "settle", "used", "waits")  # fmt: skip
 
     def __init__(
         self, cluster: Cluster, until: Until, payload: Payload, metadata: Metadata
@@ -53,7 +58,15 @@ class Simulation:
         self._most_jobs = inf if until.jobs is None else until.jobs
         self._last_time = until.time_s
         self.env = simpy.Environment()
-        self.network = PeerNetwork(cluster, metadata.seed)
+        self.used: set[str] = set()
+        self.network = PeerNetwork(cluster, metadata.seed, env=self.env, used=self.used)
+        self._hosts: dict[int, ProcessorSharing] = {}
+        for host in cluster.shared_hosts:
+            shared = ProcessorSharing(self.env, host.speed)
+            self._hosts |= dict.fromkeys(host.workers, shared)
+        rate = cluster.server_bandwidth_bytes_per_s
+        out_and_in = [ProcessorSharing(self.env, lambda n: rate / n) for _ in range(2)]
+        self._ports = out_and_in if rate < inf else [None, None]
         self.record = Recorder(
             lambda: self.env.now,
             n_workers=metadata.n_workers,
@@ -67,7 +80,7 @@ class Simulation:
         self.n_jobs = 0
         self.answers: AbstractAnswers | None = None
         self._followed = 0
-        self.refused = self.uses_server_links = False
+        self.refused = False
         self.settle: Callable[[], None] = lambda: None
 
     def admit(self, now: float, n_jobs: int = 1) -> bool:
@@ -108,29 +121,73 @@ class Simulation:
         """The schedule recorded so far."""
         return self._log.finish()
 
+    def processor(self, worker: int, done: Callable[[simpy.Event], None]) -> Processor:
+        """What runs the computations of `worker`, one at a time; ask once for each worker."""
+        if worker in self._hosts:
+            self.used.add("shared hosts")
+        return Processor(self.env, self._work(worker), self._hosts.get(worker), done)
+
     def computation(self, worker: int) -> Draw:
-        """A function of the time at which a computation begins, s; returns its seconds."""
+        """A function of the time at which a computation begins, s; returns its seconds.
+
+        Raises:
+            ValueError: If the worker shares its host, so that the seconds are not yet known.
+        """
+        if worker in self._hosts:
+            raise ValueError(
+                "This protocol must know how long a computation takes as it begins: give it a "
+                "cluster without Cluster.shared_hosts."
+            )
+        return self._work(worker)
+
+    def _work(self, worker: int) -> Draw:
         machine, seed = self.cluster.workers[worker], self.metadata.seed
         if isinstance(machine.compute, TransientStraggler):
             return phased_draws(machine.compute, seed, worker, scale=machine.slowdown)
+        if isinstance(machine.compute, Preemption):
+            return suspended_draws(machine.compute, seed, worker, scale=machine.slowdown)
         return independent_draws(
             machine.compute, seed, Cause.COMPUTE, worker, scale=machine.slowdown
         )
 
+    def channel(self, sender: int, receiver: int, n_bytes: float) -> Channel:
+        """Transfers from or to the server, -1, which may share its port; ask once for each."""
+        self.used.add("shared port of the server")
+        port = self._ports[receiver == SERVER]
+        return Channel(self.env, self._travel(sender, receiver, n_bytes), n_bytes, port)
+
     def transfer(self, sender: int, receiver: int, n_bytes: float) -> Draw:
-        """A function that returns the seconds of the next transfer, whatever its argument.
+        """A function of the present time, s, that returns the seconds of the next transfer.
 
         One of the two must be the server, -1.
+
+        Raises:
+            ValueError: If the server's port is shared, so that the seconds are not yet known.
         """
-        self.uses_server_links = True
+        if self._ports[0] is not None:
+            raise ValueError(
+                "This protocol must know how long a transfer takes as it begins: give it a "
+                "cluster without Cluster.server_bandwidth_bytes_per_s."
+            )
+        return self._travel(sender, receiver, n_bytes)
+
+    def _travel(self, sender: int, receiver: int, n_bytes: float) -> Draw:
+        self.used.add("links to the server")
         link = self.cluster.link(sender, receiver)
         worker, lane = (sender, 0) if receiver == SERVER else (receiver, 1)
-        return independent_draws(
+        seed, script = self.metadata.seed, self.cluster.faults
+        calm = independent_draws(
             link.jitter,
-            self.metadata.seed,
+            seed,
             Cause.LINK,
             worker,
             lane=lane,
             lanes=LINK_LANES,
             offset=link.fixed_seconds(n_bytes),
         )
+        if script.separates(sender, receiver):
+            self.used.add("partitions")
+        elif link.is_calm:
+            return calm
+        troubles = LinkTroubles(link, script, seed, sender, receiver)
+        return lambda now: troubles.seconds(now, calm(now), n_bytes)

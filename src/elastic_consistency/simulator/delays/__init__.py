@@ -7,6 +7,7 @@ from elastic_consistency.simulator.delays.exponential import Exponential as Expo
 from elastic_consistency.simulator.delays.gamma import Gamma as Gamma
 from elastic_consistency.simulator.delays.log_normal import LogNormal as LogNormal
 from elastic_consistency.simulator.delays.pareto import Pareto as Pareto
+from elastic_consistency.simulator.delays.preemption import Preemption as Preemption
 from elastic_consistency.simulator.delays.shifted_exponential import (
     ShiftedExponential as ShiftedExponential,
 )

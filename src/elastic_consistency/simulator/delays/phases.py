@@ -1,10 +1,12 @@
-"""The phases of a transient straggler, walked forward in time."""
+"""Phases of slowness and of suspension, walked forward in time."""
 
 from typing import final
 
 from elastic_consistency.random_streams import Cause
 from elastic_consistency.simulator.delays.draws import Draw, independent_draws
+from elastic_consistency.simulator.delays.preemption import Preemption
 from elastic_consistency.simulator.delays.transient_straggler import TransientStraggler
+from elastic_consistency.simulator.phase_log import PhaseLog
 
 
 @final
@@ -61,4 +63,15 @@ def phased_draws(law: TransientStraggler, seed: int, worker: int, *, scale: floa
     """
     work = independent_draws(law.work, seed, Cause.COMPUTE, worker, scale=scale)
     phases = Phases(law, seed, worker)
+    return lambda begin: phases.elapsed(begin, work(begin))
+
+
+def suspended_draws(law: Preemption, seed: int, worker: int, *, scale: float = 1.0) -> Draw:
+    """Like phased_draws, for a worker that stands still in its suspended phases."""
+    work = independent_draws(law.work, seed, Cause.COMPUTE, worker, scale=scale)
+    running, suspended = (
+        independent_draws(phase, seed, Cause.PHASE, worker, lane=lane, lanes=2)
+        for lane, phase in enumerate((law.running, law.suspended))
+    )
+    phases = PhaseLog((running, suspended), (1.0, 0.0))
     return lambda begin: phases.elapsed(begin, work(begin))

@@ -102,14 +102,13 @@ def _require_order(
 class _Rounds:
     """The rounds of one run."""
 
-    __slots__ = ("_alarms", "_collective", "_done", "_jobs", "_message", "_missing", "_round",
-                 "_seconds", "_simulation")  # fmt: skip
+    __slots__ = ("_collective", "_done", "_jobs", "_message", "_missing", "_processors", "_round",
+                 "_simulation")  # fmt: skip
 
     def __init__(self, simulation: Simulation, collective: AbstractCollective) -> None:
         self._simulation, self._collective = simulation, collective
         workers = range(simulation.cluster.n_workers)
-        self._seconds = [simulation.computation(worker) for worker in workers]
-        self._alarms = [Alarm(simulation.env, self._finished_by(worker)) for worker in workers]
+        self._processors = [simulation.processor(w, self._finished_by(w)) for w in workers]
         self._done = Alarm(simulation.env, self._reduced)
         self._jobs: list[int] = []
         self._round = -1
@@ -122,14 +121,14 @@ class _Rounds:
         if not simulation.admit(now, simulation.cluster.n_workers):
             return
         self._round += 1
-        self._missing = len(self._alarms)
+        self._missing = len(self._processors)
         self._message = ABSENT
         self._jobs = [record.job(w, round=self._round) for w in range(self._missing)]
         for worker, job in enumerate(self._jobs):
             record.read(job, worker)
             record.gradient(job)
             record.begin(job, now)
-            self._alarms[worker].set(self._seconds[worker](now))
+            self._processors[worker].start()
 
     def _finished_by(self, worker: int):
         def finished(event: simpy.Event) -> None:

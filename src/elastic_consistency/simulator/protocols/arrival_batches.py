@@ -5,7 +5,8 @@ from typing import final
 import numpy as np
 
 from elastic_consistency.schedule import Op, Schedule
-from elastic_consistency.simulator.protocols.client import Client
+from elastic_consistency.simulator.protocols.crew import AnyClient, Crew
+from elastic_consistency.simulator.protocols.fault_restatement import lost_in_crash
 from elastic_consistency.simulator.protocols.restatement import (
     APPLIED_ALONE,
     refuse_unless,
@@ -28,29 +29,28 @@ class ArrivalBatches:
         interrupt: Whether the step stops the computations that are still going on.
     """
 
-    __slots__ = ("_again", "_clients", "_held", "_idle", "_interrupt", "_round", "_simulation",
+    __slots__ = ("_again", "_crew", "_held", "_idle", "_interrupt", "_round", "_simulation",
                  "_size")  # fmt: skip
 
     def __init__(self, simulation: Simulation, size: int, *, again: bool, interrupt: bool) -> None:
         self._simulation, self._size = simulation, size
         self._again, self._interrupt = again, interrupt
-        workers = range(simulation.cluster.n_workers)
-        self._clients = [Client(simulation, worker, self._arrived) for worker in workers]
+        self._crew = Crew(simulation, self._arrived, self._read)
         self._held: list[int] = []
-        self._idle: list[Client] = []
+        self._idle: list[AnyClient] = []
         self._round = 0
         simulation.settle = self._discard_the_rest
 
     def begin(self) -> None:
         """All workers read."""
-        for client in self._clients:
-            self._read(client)
+        self._crew.begin()
 
-    def _read(self, client: Client) -> None:
-        self._simulation.waits.pop(client.worker, None)
+    def _read(self, client: AnyClient) -> None:
+        if self._crew.is_present(client):
+            self._simulation.waits.pop(client.worker, None)
         client.read(self._round, round=self._round)
 
-    def _arrived(self, client: Client) -> None:
+    def _arrived(self, client: AnyClient) -> None:
         if client.version < self._round:
             self._simulation.record.drop(job=client.job, share=0.0)
             self._read(client)
@@ -61,9 +61,9 @@ class ArrivalBatches:
             self._step()
         elif self._again:
             self._read(client)
-        else:
+        elif self._crew.is_present(client):
             self._idle.append(client)
-            missing = tuple(c.worker for c in self._clients if c.in_flight)
+            missing = tuple(c.worker for c in self._crew.clients if c.in_flight)
             self._simulation.waits[client.worker] = Wait(client.worker, missing, "the batch")
 
     def _step(self) -> None:
@@ -77,7 +77,7 @@ class ArrivalBatches:
         self._round += 1
         ready, self._idle = self._idle, []
         if self._interrupt:
-            late = [client for client in self._clients if client.computing]
+            late = [client for client in self._crew.clients if client.computing]
             for client in late:
                 client.stop()
             ready += late
@@ -98,7 +98,7 @@ def require_batches(schedule: Schedule, size: int, rule: str) -> np.ndarray:
         (J,) the round in which each job was read, that is the number of STEPs before its READ.
     """
     rows, jobs = schedule.rows, schedule.jobs
-    require_only(schedule, (*APPLIED_ALONE, Op.STEP), rule)
+    require_only(schedule, (*APPLIED_ALONE, Op.STEP, Op.CRASH), rule)
     steps = np.cumsum(rows.op == Op.STEP)
     read = np.flatnonzero(rows.op == Op.READ)
     require_everywhere(rows.job[read] == np.arange(len(read)), read, rule, "numbered as they read")
@@ -126,4 +126,5 @@ def require_discards_when_late(schedule: Schedule, rule: str) -> None:
     gone = np.flatnonzero((rows.op == Op.DROP) & (jobs.share[rows.job] == 0))
     late = jobs.round[rows.job[gone]] < steps[gone]
     no_more = gone > np.flatnonzero(rows.op != Op.DROP)[-1]
-    require_everywhere(late | no_more, gone, rule, "only a late update is discarded")
+    died = lost_in_crash(schedule)[rows.job[gone]]
+    require_everywhere(late | no_more | died, gone, rule, "only a late update is discarded")

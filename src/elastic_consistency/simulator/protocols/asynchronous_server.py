@@ -1,26 +1,26 @@
 """The fully asynchronous parameter server."""
 
 from dataclasses import dataclass
-from math import isfinite
 from typing import final
 
 import numpy as np
 import simpy
 
-from elastic_consistency.schedule import SERVER, Op, Schedule
+from elastic_consistency.schedule import SERVER, Op
 from elastic_consistency.simulator.alarm import Alarm
-from elastic_consistency.simulator.processor_sharing import ProcessorSharing
 from elastic_consistency.simulator.protocols.base import AbstractUnreliableProtocol
+from elastic_consistency.simulator.protocols.client import apply_alone
+from elastic_consistency.simulator.protocols.crew import AnyClient, Crew
+from elastic_consistency.simulator.protocols.fault_restatement import (
+    has_faults,
+    require_whole_or_lost,
+)
 from elastic_consistency.simulator.protocols.restatement import (
-    APPLIED_ALONE,
     previous_of_worker,
     refuse_unless,
     require_everywhere,
-    require_only,
     require_server_exchanges,
-    require_steps_after_adds,
 )
-from elastic_consistency.simulator.protocols.unreliable_client import UnreliableClient
 from elastic_consistency.simulator.row_patterns import PatternLog, RowPattern
 from elastic_consistency.simulator.simulation import Simulation
 
@@ -55,29 +55,19 @@ class AsynchronousServer(AbstractUnreliableProtocol):
         return (SERVER,)
 
     def start(self, simulation):
+        if simulation.cluster.is_unreliable or simulation.cluster.shared_hosts:
+            _start_crew(simulation)
+            return
         log = simulation.log(_PATTERNS, n_operands=2)
         for worker in range(simulation.cluster.n_workers):
             if not simulation.admit(0.0):
                 return
             _Client(simulation, log, worker).begin()
 
-    def start_unreliable(self, simulation):
-        cluster, ports = simulation.cluster, None
-        shared = cluster.server_bandwidth_bytes_per_s
-        if isfinite(shared):
-            out, into = (ProcessorSharing(simulation.env, lambda n: shared / n) for _ in range(2))
-            ports = (out, into)
-        hosts = {}
-        for host in cluster.shared_hosts:
-            hosts |= dict.fromkeys(host.workers, ProcessorSharing(simulation.env, host.speed))
-        for worker in range(cluster.n_workers):
-            UnreliableClient(simulation, worker, ports, hosts.get(worker)).begin()
-
     def restate(self, schedule):
         rule, rows = "asynchronous server", schedule.rows
-        remarks = {remark.kind for remark in schedule.metadata.annotations}
-        if (rows.op == Op.CRASH).any() or remarks & {"join", "restart"}:
-            _restate_with_faults(schedule, rule)
+        if has_faults(schedule):
+            self.restate_with_faults(schedule)
             return
         found = require_server_exchanges(schedule, rule)
         read, drop = found[:, 0], found[:, 4]
@@ -96,23 +86,16 @@ class AsynchronousServer(AbstractUnreliableProtocol):
         handed_out = np.array_equal(drops[: len(later)] + 1, np.sort(read[later]))
         refuse_unless(handed_out, rule, "every exchange hands out the model until the limit")
 
+    def restate_with_faults(self, schedule):
+        require_whole_or_lost(schedule, "asynchronous server")
 
-def _restate_with_faults(schedule: Schedule, rule: str) -> None:
-    """What remains true when workers crash and join: updates are applied whole, or lost whole."""
-    rows, jobs = schedule.rows, schedule.jobs
-    require_only(schedule, (*APPLIED_ALONE, Op.STEP, Op.CRASH), rule)
-    add, drop = np.flatnonzero(rows.op == Op.ADD), np.flatnonzero(rows.op == Op.DROP)
-    require_steps_after_adds(schedule, rule)
-    require_everywhere(rows.weight[add] == 1, add, rule, "the weight of an update is 1")
-    applied = np.isin(drop, add + 2) & (rows.job[drop] == rows.job[drop - 2])
-    fits = jobs.share[rows.job[drop]] == np.where(applied, 1.0, 0.0)
-    require_everywhere(fits, drop, rule, "a share is 1 if applied, 0 if lost")
-    refuse_unless(int(applied.sum()) == len(add), rule, "what is applied is dropped at once")
-    crash = drop[~applied] + 1
-    died = (np.append(rows.op, -1)[crash] == Op.CRASH) & (
-        np.append(rows.worker, -1)[crash] == rows.worker[drop[~applied]]
-    )
-    require_everywhere(died, drop[~applied], rule, "a job is lost only in a crash")
+
+def _start_crew(simulation: Simulation) -> None:
+    def arrived(client: AnyClient) -> None:
+        apply_alone(simulation, client.job)
+        client.read()
+
+    Crew(simulation, arrived, lambda client: client.read()).begin()
 
 
 @final

@@ -10,12 +10,12 @@ from elastic_consistency.simulator.protocols.arrival_batches import (
     require_batches,
     require_discards_when_late,
 )
-from elastic_consistency.simulator.protocols.base import AbstractProtocol
+from elastic_consistency.simulator.protocols.base import AbstractUnreliableProtocol
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class BackupWorkers(AbstractProtocol):
+class BackupWorkers(AbstractUnreliableProtocol):
     """The server averages the first `needed` updates of a round and steps; the rest is dropped.
 
     A worker whose update is in waits for the step. A late worker finishes its computation, is
@@ -47,3 +47,6 @@ class BackupWorkers(AbstractProtocol):
     def restate(self, schedule):
         require_batches(schedule, self.needed, "backup workers")
         require_discards_when_late(schedule, "backup workers")
+
+    def restate_with_faults(self, schedule):
+        self.restate(schedule)

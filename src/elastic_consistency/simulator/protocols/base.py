@@ -40,10 +40,13 @@ class AbstractBlockProtocol(AbstractProtocol):
 
 
 class AbstractUnreliableProtocol(AbstractProtocol):
-    """A protocol that knows what to do when workers crash, join late or are cut off."""
+    """A protocol that knows what to do when workers crash, restart or join late.
+
+    Its `start` minds the lifetimes of the workers, and its `restate` the rows of crashes.
+    """
 
     __slots__ = ()
 
     @abstractmethod
-    def start_unreliable(self, simulation: Simulation) -> None:
-        """Like `start`, on a cluster with faults or with a shared port of the server."""
+    def restate_with_faults(self, schedule: Schedule) -> None:
+        """What remains true when workers come and go; `restate` calls it when they do."""

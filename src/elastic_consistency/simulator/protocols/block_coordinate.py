@@ -70,17 +70,16 @@ class BlockCoordinate(AbstractBlockProtocol):
 class _Coordinate:
     """One worker."""
 
-    __slots__ = ("_arrived", "_blocks", "_choices", "_computed", "_down", "_job", "_place",
-                 "_seconds", "_simulation", "_up", "_worker")  # fmt: skip
+    __slots__ = ("_arrived", "_blocks", "_choices", "_down", "_job", "_place", "_processor",
+                 "_simulation", "_up", "_worker")  # fmt: skip
 
     def __init__(self, simulation: Simulation, worker: int, n_blocks: int) -> None:
         self._simulation, self._worker, self._blocks = simulation, worker, n_blocks
         self._choices = Stream(simulation.metadata.seed, Cause.TOPOLOGY, worker)
-        self._seconds = simulation.computation(worker)
         payload = simulation.payload
         self._down = simulation.transfer(SERVER, worker, payload.model_bytes)
         self._up = simulation.transfer(worker, SERVER, payload.update_bytes)
-        self._computed = Alarm(simulation.env, self._on_computed)
+        self._processor = simulation.processor(worker, self._on_computed)
         self._arrived = Alarm(simulation.env, self._on_arrived)
         self._job, self._place = -1, 0
 
@@ -95,7 +94,7 @@ class _Coordinate:
         record.gradient(self._job)
         down = self._down(now)
         record.begin(self._job, now + down)
-        self._computed.set(down + self._seconds(now + down))
+        self._processor.start(down)
 
     def _on_computed(self, event: simpy.Event) -> None:
         self._simulation.record.encode(self._job, block=self._place)

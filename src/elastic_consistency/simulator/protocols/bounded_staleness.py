@@ -10,8 +10,13 @@ import numpy as np
 
 from elastic_consistency._checks import check
 from elastic_consistency.schedule import SERVER, Op, Schedule
-from elastic_consistency.simulator.protocols.base import AbstractProtocol
-from elastic_consistency.simulator.protocols.client import Client, apply_alone
+from elastic_consistency.simulator.protocols.base import AbstractUnreliableProtocol
+from elastic_consistency.simulator.protocols.client import apply_alone
+from elastic_consistency.simulator.protocols.crew import AnyClient, Crew
+from elastic_consistency.simulator.protocols.fault_restatement import (
+    has_faults,
+    require_whole_or_lost,
+)
 from elastic_consistency.simulator.protocols.restatement import (
     refuse_unless,
     require_server_exchanges,
@@ -22,7 +27,7 @@ from elastic_consistency.simulator.stall import Wait
 
 @final
 @dataclass(frozen=True, slots=True)
-class BoundedStaleness(AbstractProtocol):
+class BoundedStaleness(AbstractUnreliableProtocol):
     """A worker reads only while it has finished at most `bound` jobs more than the slowest.
 
     With bound 0 nobody begins a round before all have finished the last one, which is the
@@ -49,8 +54,15 @@ class BoundedStaleness(AbstractProtocol):
 
     def restate(self, schedule):
         rule = "bounded staleness"
+        if has_faults(schedule):
+            self.restate_with_faults(schedule)
+            return
         require_server_exchanges(schedule, rule)
         _require_gate(schedule, self.bound, rule)
+
+    def restate_with_faults(self, schedule):
+        require_whole_or_lost(schedule, "bounded staleness")
+        _require_gate_among_the_present(schedule, self.bound, "bounded staleness")
 
 
 def _require_gate(schedule: Schedule, bound: float, rule: str) -> None:
@@ -74,46 +86,94 @@ def _require_gate(schedule: Schedule, bound: float, rule: str) -> None:
             idle[rows.worker[after]] = True
 
 
+def _require_gate_among_the_present(schedule: Schedule, bound: float, rule: str) -> None:
+    """Whoever reads is at most `bound` jobs ahead of the slowest of those who are there."""
+    rows, n = schedule.rows, schedule.metadata.n_workers
+    remarks = schedule.metadata.annotations
+    comings = {(r.row, r.worker) for r in remarks if r.kind in ("join", "restart")}
+    here = np.ones(n, bool)
+    here[[r.worker for r in remarks if r.kind == "late start"]] = False
+    finished, slowest, life, read_in = np.zeros(n, np.int64), 0, np.zeros(n, np.int64), {}
+    for row in range(len(rows)):
+        op, worker, job = rows.op[row], int(rows.worker[row]), int(rows.job[row])
+        if here.any():
+            slowest = max(slowest, int(finished[here].min()))
+        for coming in sorted(w for r, w in comings if r == row):
+            here[coming], finished[coming] = True, slowest
+        if op == Op.READ:
+            ahead = finished[worker] - slowest
+            refuse_unless(bool(here[worker]) and ahead <= bound, rule, "nobody runs ahead", row=row)
+            read_in[job] = life[worker]
+        elif op == Op.CRASH:
+            here[worker] = False
+            life[worker] += 1
+        elif op == Op.DROP and schedule.jobs.share[job] == 1:
+            finished[worker] += here[worker] and read_in[job] == life[worker]
+
+
 @final
 class _Gate:
     """Who has finished how much, and who waits."""
 
-    __slots__ = ("_bound", "_clients", "_finished", "_slowest", "_tally", "_waiting",
+    __slots__ = ("_bound", "_crew", "_finished", "_slowest", "_tally", "_waiting",
                  "simulation")  # fmt: skip
 
     def __init__(self, simulation: Simulation, bound: float) -> None:
         self.simulation, self._bound = simulation, bound
-        n = simulation.cluster.n_workers
-        self._clients = [Client(simulation, worker, self._arrived) for worker in range(n)]
-        self._finished = [0] * n
-        self._tally = Counter({0: n})  # how many workers have finished so many jobs
+        self._crew = Crew(simulation, self._arrived, self._joined, self._gone)
+        self._finished = [0] * simulation.cluster.n_workers
+        self._tally: Counter[int] = Counter()  # how many present workers have finished so many
         self._slowest = 0
         self._waiting: dict[int, None] = {}  # in the order of arrival
 
     def open(self) -> None:
-        for client in self._clients:
-            client.read()
+        self._crew.begin()
 
-    def _arrived(self, client: Client) -> None:
+    def _joined(self, client: AnyClient) -> None:
+        """Who joins is as far as the slowest."""
+        self._finished[client.worker] = self._slowest
+        self._tally[self._slowest] += 1
+        self._pass_or_wait(client.worker)
+
+    def _gone(self, client: AnyClient) -> None:
+        self._waiting.pop(client.worker, None)
+        self._tally[self._finished[client.worker]] -= 1
+        if self._advances():
+            self._pass_the_waiting()
+
+    def _arrived(self, client: AnyClient) -> None:
         apply_alone(self.simulation, client.job)
+        if not self._crew.is_present(client):
+            return
         worker = client.worker
         done = self._finished[worker]
         self._finished[worker] = done + 1
         self._tally[done] -= 1
         self._tally[done + 1] += 1
-        advanced = done == self._slowest and self._tally[done] == 0
-        self._slowest += advanced
+        advanced = self._advances()
         self._pass_or_wait(worker)
         if advanced:
-            for waiting in tuple(self._waiting):
-                self._pass_or_wait(waiting)
+            self._pass_the_waiting()
+
+    def _advances(self) -> bool:
+        """Move on the slowest to where somebody is; False if it is there already."""
+        if self._tally[self._slowest] > 0 or not any(self._tally.values()):
+            return False
+        self._slowest = min(done for done, count in self._tally.items() if count > 0)
+        self._tally = +self._tally
+        return True
+
+    def _pass_the_waiting(self) -> None:
+        for waiting in tuple(self._waiting):
+            self._pass_or_wait(waiting)
 
     def _pass_or_wait(self, worker: int) -> None:
         if self._finished[worker] - self._slowest <= self._bound:
             self._waiting.pop(worker, None)
             self.simulation.waits.pop(worker, None)
-            self._clients[worker].read()
+            self._crew.clients[worker].read()
         elif worker not in self._waiting:
             self._waiting[worker] = None
-            slowest = (self._finished.index(self._slowest),)
+            present = (c.worker for c in self._crew.clients if self._crew.is_present(c))
+            slowest = tuple(w for w in present if self._finished[w] == self._slowest)[:1]
             self.simulation.waits[worker] = Wait(worker, slowest, "it is too far ahead")

@@ -27,7 +27,7 @@ class Client:
         in_flight: Whether the update of the job has not yet arrived.
     """
 
-    __slots__ = ("_alarm_arrived", "_alarm_computed", "_arrived", "_down", "_seconds",
+    __slots__ = ("_alarm_arrived", "_arrived", "_down", "_processor",
                  "_simulation", "_up", "computing", "in_flight", "job", "version",
                  "worker")  # fmt: skip
 
@@ -36,10 +36,9 @@ class Client:
     ) -> None:
         self._simulation, self.worker, self._arrived = simulation, worker, arrived
         payload = simulation.payload
-        self._seconds = simulation.computation(worker)
         self._down = simulation.transfer(SERVER, worker, payload.model_bytes)
         self._up = simulation.transfer(worker, SERVER, payload.update_bytes)
-        self._alarm_computed = Alarm(simulation.env, self._on_computed)
+        self._processor = simulation.processor(worker, self._on_computed)
         self._alarm_arrived = Alarm(simulation.env, self._on_arrived)
         self.job, self.version = ABSENT, 0
         self.computing = self.in_flight = False
@@ -56,12 +55,12 @@ class Client:
         record.gradient(self.job)
         down = self._down(now)
         record.begin(self.job, now + down)
-        self._alarm_computed.set(down + self._seconds(now + down))
+        self._processor.start(down)
         return True
 
     def stop(self) -> None:
         """Give up the computation; the job is dropped and counts for nothing."""
-        self._alarm_computed.cancel()
+        self._processor.cancel()
         self.computing = self.in_flight = False
         self._simulation.record.drop(job=self.job, share=0.0)
 

@@ -134,14 +134,13 @@ def _contributions(schedule: Schedule) -> dict[tuple[int, int], dict[int, int]]:
 class _MortalRounds:
     """The rounds of one run."""
 
-    __slots__ = ("_alarms", "_crash_of", "_done", "_dying", "_jobs", "_message", "_missing",
-                 "_protocol", "_round", "_seconds", "_simulation")  # fmt: skip
+    __slots__ = ("_crash_of", "_done", "_dying", "_jobs", "_message", "_missing", "_processors",
+                 "_protocol", "_round", "_simulation")  # fmt: skip
 
     def __init__(self, simulation: Simulation, protocol: CrashFaults) -> None:
         self._simulation, self._protocol = simulation, protocol
         workers = range(simulation.cluster.n_workers)
-        self._seconds = {worker: simulation.computation(worker) for worker in workers}
-        self._alarms = {w: Alarm(simulation.env, self._finished_by(w)) for w in workers}
+        self._processors = {w: simulation.processor(w, self._finished_by(w)) for w in workers}
         self._done = Alarm(simulation.env, self._reduced)
         self._crash_of = {crash.worker: crash for crash in protocol.crashes}
         self._jobs = dict.fromkeys(workers, ABSENT)  # of the living
@@ -160,7 +159,7 @@ class _MortalRounds:
             record.read(job, worker)
             record.gradient(job)
             record.begin(job, now)
-            self._alarms[worker].set(self._seconds[worker](now))
+            self._processors[worker].start()
 
     def _finished_by(self, worker: int):
         def finished(event: simpy.Event) -> None:

@@ -114,18 +114,17 @@ def _require_pairs(schedule, mixes: np.ndarray, rule: str) -> None:
 class _Elastic:
     """One worker and its meetings with the centre."""
 
-    __slots__ = ("_answer", "_answered", "_arrived", "_computed", "_down", "_job", "_protocol",
-                 "_request", "_seconds", "_simulation", "_steps", "_up", "_worker")  # fmt: skip
+    __slots__ = ("_answer", "_answered", "_arrived", "_down", "_job", "_processor", "_protocol",
+                 "_request", "_simulation", "_steps", "_up", "_worker")  # fmt: skip
 
     def __init__(
         self, simulation: Simulation, worker: int, protocol: AsynchronousElasticAveraging
     ) -> None:
         self._simulation, self._worker, self._protocol = simulation, worker, protocol
         n_bytes = simulation.payload.model_bytes
-        self._seconds = simulation.computation(worker)
         self._up = simulation.transfer(worker, SERVER, n_bytes)
         self._down = simulation.transfer(SERVER, worker, n_bytes)
-        self._computed = Alarm(simulation.env, self._on_computed)
+        self._processor = simulation.processor(worker, self._on_computed)
         self._arrived = Alarm(simulation.env, self._on_arrived)
         self._answered = Alarm(simulation.env, self._on_answered)
         self._job = self._request = self._answer = -1
@@ -143,7 +142,7 @@ class _Elastic:
         record.read(self._job, self._worker + 1)
         record.gradient(self._job)
         record.begin(self._job, now)
-        self._computed.set(self._seconds(now))
+        self._processor.start()
 
     def _on_computed(self, event: simpy.Event) -> None:
         self._simulation.record.encode(self._job)

@@ -86,17 +86,16 @@ def _require_fresh_pulls(schedule: Schedule, rule: str) -> None:
 class _Matcher:
     """One worker: compute, pull, commit, and again."""
 
-    __slots__ = ("_ahead", "_computed", "_down", "_goes_on", "_job", "_message", "_next",
-                 "_pulled", "_replica", "_seconds", "_simulation", "_up", "_worker")  # fmt: skip
+    __slots__ = ("_ahead", "_down", "_goes_on", "_job", "_message", "_next", "_processor",
+                 "_pulled", "_replica", "_simulation", "_up", "_worker")  # fmt: skip
 
     def __init__(self, simulation: Simulation, worker: int, *, ahead: bool) -> None:
         self._simulation, self._worker, self._ahead = simulation, worker, ahead
         self._replica = worker + 1 if ahead else 0
         payload = simulation.payload
-        self._seconds = simulation.computation(worker)
         self._down = simulation.transfer(SERVER, worker, payload.model_bytes)
         self._up = simulation.transfer(worker, SERVER, payload.update_bytes)
-        self._computed = Alarm(simulation.env, self._on_computed)
+        self._processor = simulation.processor(worker, self._on_computed)
         self._pulled = Alarm(simulation.env, self._on_pulled)
         self._job = self._next = self._message = ABSENT
         self._goes_on = True
@@ -114,9 +113,8 @@ class _Matcher:
         return job
 
     def _compute(self) -> None:
-        now = self._simulation.env.now
-        self._simulation.record.begin(self._job, now)
-        self._computed.set(self._seconds(now))
+        self._simulation.record.begin(self._job, self._simulation.env.now)
+        self._processor.start()
 
     def _on_computed(self, event: simpy.Event) -> None:
         """The model leaves the server."""

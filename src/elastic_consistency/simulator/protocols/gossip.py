@@ -9,7 +9,6 @@ import simpy
 
 from elastic_consistency._checks import check
 from elastic_consistency.schedule import Op, Schedule
-from elastic_consistency.simulator.alarm import Alarm
 from elastic_consistency.simulator.protocols.base import AbstractProtocol
 from elastic_consistency.simulator.protocols.restatement import (
     APPLIED_ALONE,
@@ -113,7 +112,7 @@ class Gossip(AbstractProtocol):
 class _Node:
     """A node: its round, its job, what has arrived and what is due."""
 
-    __slots__ = ("alarm", "inbox", "job", "received", "round", "seconds", "stopped", "waiting")
+    __slots__ = ("inbox", "job", "processor", "received", "round", "stopped", "waiting")
 
     def __init__(self) -> None:
         self.round = -1
@@ -137,8 +136,7 @@ class _Network:
         self._left: dict[int, int] = {}  # recipients that have not yet mixed a message
         self._nodes = [_Node() for _ in range(simulation.cluster.n_workers)]
         for number, node in enumerate(self._nodes):
-            node.seconds = simulation.computation(number)
-            node.alarm = Alarm(simulation.env, self._finished_by(number))
+            node.processor = simulation.processor(number, self._finished_by(number))
 
     def begin(self) -> None:
         for number in range(len(self._nodes)):
@@ -158,7 +156,7 @@ class _Network:
         record.read(node.job, number)
         record.gradient(node.job)
         record.begin(node.job, now)
-        node.alarm.set(node.seconds(now))
+        node.processor.start()
 
     def _finished_by(self, number: int):
         def finished(event: simpy.Event) -> None:
@@ -183,11 +181,11 @@ class _Network:
         self._left[message] = len(receivers)
         for receiver, weight in receivers:
             letter = (round, number, message, weight)
-            seconds = simulation.network.seconds(number, receiver, simulation.payload.model_bytes)
-            Alarm(simulation.env, self._delivery(receiver, letter)).set(seconds)
+            n_bytes = simulation.payload.model_bytes
+            simulation.network.send(number, receiver, n_bytes, self._delivery(receiver, letter))
 
     def _delivery(self, receiver: int, letter: tuple[int, int, int, float]):
-        def deliver(event: simpy.Event) -> None:
+        def deliver() -> None:
             node = self._nodes[receiver]
             node.inbox.append(letter)
             node.received[letter[0]] += 1

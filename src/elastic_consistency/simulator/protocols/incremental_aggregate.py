@@ -6,8 +6,8 @@ from typing import final
 import numpy as np
 
 from elastic_consistency.schedule import SERVER, Op
-from elastic_consistency.simulator.protocols.base import AbstractProtocol
-from elastic_consistency.simulator.protocols.client import Client
+from elastic_consistency.simulator.protocols.base import AbstractUnreliableProtocol
+from elastic_consistency.simulator.protocols.crew import AnyClient, Crew
 from elastic_consistency.simulator.protocols.restatement import (
     refuse_unless,
     require_everywhere,
@@ -18,7 +18,7 @@ from elastic_consistency.simulator.simulation import Simulation
 
 @final
 @dataclass(frozen=True, slots=True)
-class IncrementalAggregate(AbstractProtocol):
+class IncrementalAggregate(AbstractUnreliableProtocol):
     """The server keeps the latest gradient of each worker and steps with the mean of them all.
 
     A gradient takes part in every step until its worker sends the next one, so its share is
@@ -36,7 +36,8 @@ class IncrementalAggregate(AbstractProtocol):
     def restate(self, schedule):
         rule, rows, jobs = "incremental aggregate", schedule.rows, schedule.jobs
         n = schedule.metadata.n_workers
-        require_only(schedule, (Op.READ, Op.GRADIENT, Op.ENCODE, Op.ADD, Op.STEP, Op.DROP), rule)
+        ops = (Op.READ, Op.GRADIENT, Op.ENCODE, Op.ADD, Op.STEP, Op.DROP, Op.CRASH)
+        require_only(schedule, ops, rule)
         add = np.flatnonzero(rows.op == Op.ADD)
         require_everywhere(rows.weight[add] == 1 / n, add, rule, "a gradient weighs 1/n")
         steps = np.flatnonzero(rows.op == Op.STEP)
@@ -58,27 +59,33 @@ class IncrementalAggregate(AbstractProtocol):
         exact = jobs.share[ended] == share[ended]
         refuse_unless(bool(exact.all()), rule, "a share is the number of steps over n")
 
+    def restate_with_faults(self, schedule):
+        self.restate(schedule)
+
 
 @final
 class _Table:
     """The server's table of latest gradients."""
 
-    __slots__ = ("_clients", "_latest", "_simulation", "_uses")
+    __slots__ = ("_crew", "_latest", "_simulation", "_uses")
 
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
-        workers = range(simulation.cluster.n_workers)
-        self._clients = [Client(simulation, worker, self._arrived) for worker in workers]
+        self._crew = Crew(simulation, self._arrived, lambda client: client.read())
         self._latest: dict[int, int] = {}
         self._uses: dict[int, int] = {}
         simulation.settle = self._drop_all
 
     def begin(self) -> None:
-        for client in self._clients:
-            client.read()
+        self._crew.begin()
 
-    def _arrived(self, client: Client) -> None:
-        record, n = self._simulation.record, len(self._clients)
+    def _arrived(self, client: AnyClient) -> None:
+        record, n = self._simulation.record, len(self._crew.clients)
+        if client.job < self._latest.get(client.worker, client.job):
+            # It was sent before a crash, and has been overtaken by what was sent after it.
+            record.drop(job=client.job, share=0.0)
+            client.read()
+            return
         self._drop(client.worker)
         self._latest[client.worker] = client.job
         self._uses[client.job] = 0
@@ -93,9 +100,9 @@ class _Table:
     def _drop(self, worker: int) -> None:
         job = self._latest.pop(worker, None)
         if job is not None:
-            share = self._uses.pop(job) / len(self._clients)
+            share = self._uses.pop(job) / len(self._crew.clients)
             self._simulation.record.drop(job=job, share=share)
 
     def _drop_all(self) -> None:
-        for worker in range(len(self._clients)):
+        for worker in range(len(self._crew.clients)):
             self._drop(worker)

@@ -77,15 +77,15 @@ class LocalSgd(AbstractProtocol):
 class _Windows:
     """The windows of one run."""
 
-    __slots__ = ("_averaged", "_collective", "_computed", "_jobs", "_message", "_missing",
-                 "_p", "_seconds", "_simulation", "_steps", "_taken", "_window")  # fmt: skip
+    __slots__ = ("_averaged", "_collective", "_jobs", "_message", "_missing", "_p",
+                 "_processors", "_simulation", "_steps", "_taken", "_window")  # fmt: skip
 
     def __init__(self, simulation: Simulation, protocol: LocalSgd) -> None:
         self._simulation, self._steps = simulation, protocol.steps
         self._collective = protocol.collective
         self._p = simulation.cluster.n_workers
-        self._seconds = [simulation.computation(worker) for worker in range(self._p)]
-        self._computed = [Alarm(simulation.env, self._finished_by(w)) for w in range(self._p)]
+        workers = range(self._p)
+        self._processors = [simulation.processor(w, self._finished_by(w)) for w in workers]
         self._averaged = Alarm(simulation.env, self._on_averaged)
         self._jobs = [-1] * self._p
         self._window = -1
@@ -111,7 +111,7 @@ class _Windows:
         record.read(job, worker)
         record.gradient(job)
         record.begin(job, now)
-        self._computed[worker].set(self._seconds[worker](now))
+        self._processors[worker].start()
 
     def _finished_by(self, worker: int):
         def finished(event: simpy.Event) -> None:

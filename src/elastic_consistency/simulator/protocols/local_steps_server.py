@@ -1,15 +1,21 @@
 """A server that is asked only every few steps: Downpour's window and its normalised form."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import final
 
 import numpy as np
 import simpy
 
 from elastic_consistency._checks import check
-from elastic_consistency.schedule import ABSENT, SERVER, Op
-from elastic_consistency.simulator.alarm import Alarm
-from elastic_consistency.simulator.protocols.base import AbstractProtocol
+from elastic_consistency.schedule import ABSENT, SERVER, Op, Schedule
+from elastic_consistency.simulator.channel import Transfer
+from elastic_consistency.simulator.lifetimes import Lifetimes
+from elastic_consistency.simulator.protocols.base import AbstractUnreliableProtocol
+from elastic_consistency.simulator.protocols.fault_restatement import (
+    has_faults,
+    lost_in_crash,
+)
 from elastic_consistency.simulator.protocols.restatement import (
     refuse_unless,
     require_everywhere,
@@ -24,7 +30,7 @@ _LIFE = (Op.READ, Op.GRADIENT, Op.ENCODE, Op.ADD, Op.PUT, Op.DROP)
 
 @final
 @dataclass(frozen=True, slots=True)
-class LocalStepsServer(AbstractProtocol):
+class LocalStepsServer(AbstractUnreliableProtocol):
     """A worker pulls the model, takes `window` steps on its copy and commits their sum.
 
     Replica 0 is the server's; worker k steps on replica k + 1. A window begins only if all its
@@ -54,19 +60,47 @@ class LocalStepsServer(AbstractProtocol):
         return (SERVER, *range(cluster.n_workers))
 
     def start(self, simulation):
-        for worker in range(simulation.cluster.n_workers):
-            _Committer(simulation, worker, self).pull()
+        workers = range(simulation.cluster.n_workers)
+        committers = [_Committer(simulation, worker, self) for worker in workers]
+        Lifetimes(
+            simulation, lambda worker: committers[worker].pull(), lambda w: committers[w].die()
+        ).begin()
 
     def restate(self, schedule):
         rule, rows, jobs = "local steps", schedule.rows, schedule.jobs
+        if has_faults(schedule):
+            self.restate_with_faults(schedule)
+            return
         require_only(schedule, (*_LIFE, Op.STEP, Op.MIX), rule)
-        found = rows_of_jobs(schedule, _LIFE, rule)
+        rows_of_jobs(schedule, _LIFE, rule)
         share = jobs.share[~np.isnan(jobs.share)]
         refuse_unless(bool((share == self.weight).all()), rule, "a share is the commit's weight")
-        for column in (0, 3):
-            at = found[:, column][found[:, column] >= 0]
-            own = rows.replica[at] == jobs.worker[rows.job[at]] + 1
-            require_everywhere(own, at, rule, "a step is taken on the worker's own copy")
+        pulls = np.flatnonzero((rows.op == Op.PUT) & (rows.job < 0))
+        mixes = np.flatnonzero(rows.op == Op.MIX)
+        pulled = rows.message[pulls][~schedule.messages.in_flight[rows.message[pulls]]]
+        once = np.array_equal(np.sort(rows.message[mixes]), np.sort(pulled))
+        refuse_unless(once, rule, "a pull reaches one copy, once")
+        self._require_windows(schedule, rule)
+
+    def restate_with_faults(self, schedule):
+        rule, rows, jobs = "local steps", schedule.rows, schedule.jobs
+        require_only(schedule, (*_LIFE, Op.STEP, Op.MIX, Op.CRASH), rule)
+        died = lost_in_crash(schedule)
+        ended = ~np.isnan(jobs.share)
+        fits = jobs.share == np.where(died, 0.0, self.weight)
+        refuse_unless(bool(fits[ended].all()), rule, "a share is the commit's weight, or 0 if lost")
+        mixes = np.flatnonzero(rows.op == Op.MIX)
+        once = len(np.unique(rows.message[mixes])) == len(mixes)
+        refuse_unless(once, rule, "a pull reaches one copy, once")
+        self._require_windows(schedule, rule)
+
+    def _require_windows(self, schedule: Schedule, rule: str) -> None:
+        """Steps on the worker's own copy, commits of whole windows, pulls of the server."""
+        rows, jobs = schedule.rows, schedule.jobs
+        alone = (rows.op == Op.READ) | ((rows.op == Op.ADD) & (rows.job >= 0))
+        at = np.flatnonzero(alone)
+        own = rows.replica[at] == jobs.worker[rows.job[at]] + 1
+        require_everywhere(own, at, rule, "a step is taken on the worker's own copy")
         require_steps_after_adds(schedule, rule)
         commits = np.flatnonzero((rows.op == Op.ADD) & (rows.message >= 0))
         require_everywhere(rows.replica[commits] == 0, commits, rule, "a commit goes to the server")
@@ -79,53 +113,54 @@ class LocalStepsServer(AbstractProtocol):
         require_everywhere(rows.replica[pulls] == 0, pulls, rule, "a pull copies the server")
         mixes = np.flatnonzero(rows.op == Op.MIX)
         require_everywhere(rows.keep[mixes] == 0, mixes, rule, "a pull replaces the copy")
-        pulled = schedule.rows.message[pulls][~schedule.messages.in_flight[rows.message[pulls]]]
-        once = np.array_equal(np.sort(rows.message[mixes]), np.sort(pulled))
-        refuse_unless(once, rule, "a pull reaches one copy, once")
 
 
 @final
 class _Committer:
-    """A worker: pull, some steps, commit, and again."""
+    """A worker: pull, some steps, commit, and again; what is not yet sent can be lost."""
 
-    __slots__ = (
-        "_arrived",
-        "_commit",
-        "_computed",
-        "_down",
-        "_job",
-        "_jobs",
-        "_protocol",
-        "_pull",
-        "_pulled",
-        "_seconds",
-        "_simulation",
-        "_up",
-        "_worker",
-    )  # fmt: skip
+    __slots__ = ("_commit", "_down", "_is_computing", "_job", "_jobs", "_life", "_processor",
+                 "_protocol", "_pull", "_simulation", "_transfer", "_up", "_worker")  # fmt: skip
 
     def __init__(self, simulation: Simulation, worker: int, protocol: LocalStepsServer) -> None:
         self._simulation, self._worker, self._protocol = simulation, worker, protocol
         payload = simulation.payload
-        self._seconds = simulation.computation(worker)
-        self._down = simulation.transfer(SERVER, worker, payload.model_bytes)
-        self._up = simulation.transfer(worker, SERVER, payload.update_bytes)
-        self._pulled = Alarm(simulation.env, self._on_pulled)
-        self._computed = Alarm(simulation.env, self._on_computed)
-        self._arrived = Alarm(simulation.env, self._on_arrived)
+        self._processor = simulation.processor(worker, self._on_computed)
+        self._down = simulation.channel(SERVER, worker, payload.model_bytes)
+        self._up = simulation.channel(worker, SERVER, payload.update_bytes)
         self._commit = self._pull = self._job = ABSENT
+        self._transfer: Transfer | None = None  # of the pull
+        self._is_computing = False
         self._jobs: list[int] = []
+        self._life = 0
 
     def pull(self) -> None:
-        simulation, now = self._simulation, self._simulation.env.now
-        if not simulation.admit(now, self._protocol.window):
+        simulation = self._simulation
+        if not simulation.admit(simulation.env.now, self._protocol.window):
             return
         self._pull = simulation.record.message()
         simulation.record.put(self._pull, replica=0)
-        self._pulled.set(self._down(now))
+        self._transfer = self._down.send(self._on_pulled)
 
-    def _on_pulled(self, event: simpy.Event) -> None:
+    def die(self) -> None:
+        """Lose what is not yet sent: the pull, or the steps of the window."""
+        record, begun = self._simulation.record, self._is_computing
+        self._life += 1
+        if self._transfer is not None:
+            self._transfer.cancel()
+            self._transfer = None
+            record.drop(message=self._pull)
+        elif begun:
+            self._processor.cancel()
+            if self._commit != ABSENT:
+                record.drop(message=self._commit)
+            for job in self._jobs:
+                record.drop(job=job, share=0.0)
+        self._is_computing = False
+
+    def _on_pulled(self) -> None:
         record = self._simulation.record
+        self._transfer = None
         record.mix(self._worker + 1, self._pull, keep=0.0)
         record.drop(message=self._pull)
         self._commit = ABSENT
@@ -139,7 +174,8 @@ class _Committer:
         record.read(self._job, self._worker + 1)
         record.gradient(self._job)
         record.begin(self._job, now)
-        self._computed.set(self._seconds(now))
+        self._is_computing = True
+        self._processor.start()
 
     def _on_computed(self, event: simpy.Event) -> None:
         record, replica = self._simulation.record, self._worker + 1
@@ -151,14 +187,16 @@ class _Committer:
         record.put(self._commit, job=self._job, weight=self._protocol.weight)
         if len(self._jobs) < self._protocol.window:
             self._begin()
-        else:
-            self._arrived.set(self._up(self._simulation.env.now))
+            return
+        self._is_computing = False
+        self._up.send(partial(self._on_arrived, self._commit, tuple(self._jobs), self._life))
 
-    def _on_arrived(self, event: simpy.Event) -> None:
+    def _on_arrived(self, commit: int, jobs: tuple[int, ...], life: int) -> None:
         record = self._simulation.record
-        record.add(0, message=self._commit)
+        record.add(0, message=commit)
         record.step(0)
-        record.drop(message=self._commit)
-        for job in self._jobs:
+        record.drop(message=commit)
+        for job in jobs:
             record.drop(job=job, share=self._protocol.weight)
-        self.pull()
+        if life == self._life:
+            self.pull()

@@ -104,15 +104,14 @@ class LossyBroadcast(AbstractProtocol):
 class _LossyRounds:
     """The rounds of one run."""
 
-    __slots__ = ("_alarms", "_attempts", "_averaged", "_done", "_jobs", "_lost", "_missing",
-                 "_p", "_protocol", "_round", "_seconds", "_simulation")  # fmt: skip
+    __slots__ = ("_attempts", "_averaged", "_done", "_jobs", "_lost", "_missing", "_p",
+                 "_processors", "_protocol", "_round", "_simulation")  # fmt: skip
 
     def __init__(self, simulation: Simulation, protocol: LossyBroadcast) -> None:
         self._simulation, self._protocol = simulation, protocol
         self._p = simulation.cluster.n_workers
         workers, seed = range(self._p), simulation.metadata.seed
-        self._seconds = [simulation.computation(worker) for worker in workers]
-        self._alarms = [Alarm(simulation.env, self._finished_by(w)) for w in workers]
+        self._processors = [simulation.processor(w, self._finished_by(w)) for w in workers]
         self._done = Alarm(simulation.env, self._delivered)
         self._averaged = Alarm(simulation.env, self._on_averaged)
         self._attempts = [Attempts(protocol.loss, seed, worker) for worker in workers]
@@ -135,7 +134,7 @@ class _LossyRounds:
             record.read(job, worker)
             record.gradient(job)
             record.begin(job, now)
-            self._alarms[worker].set(self._seconds[worker](now))
+            self._processors[worker].start()
 
     def _finished_by(self, worker: int):
         def finished(event: simpy.Event) -> None:

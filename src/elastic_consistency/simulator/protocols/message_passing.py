@@ -9,7 +9,6 @@ import simpy
 
 from elastic_consistency._checks import check
 from elastic_consistency.schedule import Op, Schedule
-from elastic_consistency.simulator.alarm import Alarm
 from elastic_consistency.simulator.losses import Attempts, Loss, is_loss
 from elastic_consistency.simulator.protocols.base import AbstractProtocol
 from elastic_consistency.simulator.protocols.restatement import (
@@ -108,14 +107,13 @@ def _progress(schedule: Schedule, p: int) -> tuple[np.ndarray, np.ndarray]:
 class _Peers:
     """The workers of one run."""
 
-    __slots__ = ("_alarms", "_arrived", "_attempts", "_held", "_jobs", "_left", "_protocol",
-                 "_round", "_rounds", "_seconds", "_simulation", "_waiting")  # fmt: skip
+    __slots__ = ("_arrived", "_attempts", "_held", "_jobs", "_left", "_processors", "_protocol",
+                 "_round", "_rounds", "_simulation", "_waiting")  # fmt: skip
 
     def __init__(self, simulation: Simulation, protocol: MessagePassing) -> None:
         self._simulation, self._protocol = simulation, protocol
         workers = range(simulation.cluster.n_workers)
-        self._seconds = [simulation.computation(worker) for worker in workers]
-        self._alarms = [Alarm(simulation.env, self._finished_by(worker)) for worker in workers]
+        self._processors = [simulation.processor(w, self._finished_by(w)) for w in workers]
         seed = simulation.metadata.seed
         self._attempts = [Attempts(protocol.loss, seed, worker) for worker in workers]
         self._jobs = [-1 for _ in workers]
@@ -151,7 +149,7 @@ class _Peers:
         record.read(job, worker)
         record.gradient(job)
         record.begin(job, now)
-        self._alarms[worker].set(self._seconds[worker](now))
+        self._processors[worker].start()
         for early in self._held[worker].pop(self._round[worker], ()):
             self._apply(worker, early, self._round[worker])
 
@@ -173,9 +171,8 @@ class _Peers:
         if lost:
             simulation.record.annotate("retransmission", sender, f"to {receiver}, {lost} times")
         n_bytes = simulation.payload.update_bytes
-        seconds = simulation.network.seconds(sender, receiver, n_bytes)
 
-        def arrive(event: simpy.Event) -> None:
+        def arrive() -> None:
             if round > self._round[receiver]:
                 self._held[receiver][round].append(job)
                 return
@@ -183,7 +180,8 @@ class _Peers:
             if self._waiting[receiver]:
                 self._next_round(receiver)
 
-        Alarm(simulation.env, arrive).set(seconds + lost * self._protocol.timeout_s)
+        later = lost * self._protocol.timeout_s
+        simulation.network.send(sender, receiver, n_bytes, arrive, later=later)
 
     def _apply(self, worker: int, job: int, round: int) -> None:
         record, p = self._simulation.record, len(self._jobs)

@@ -119,15 +119,14 @@ def _sides(graph: Graph) -> list[int] | None:
 class _Node:
     """One node: compute, ask, average, step."""
 
-    __slots__ = ("_answered", "_asks", "_computed", "_job", "_neighbours", "_number", "_partner",
-                 "_partners", "_seconds", "_simulation")  # fmt: skip
+    __slots__ = ("_answered", "_asks", "_job", "_neighbours", "_number", "_partner", "_partners",
+                 "_processor", "_simulation")  # fmt: skip
 
     def __init__(self, simulation: Simulation, graph: Graph, number: int, *, asks: bool) -> None:
         self._simulation, self._number, self._asks = simulation, number, asks
         self._neighbours = graph.neighbours[number]
-        self._seconds = simulation.computation(number)
         self._partners = Stream(simulation.metadata.seed, Cause.TOPOLOGY, number)
-        self._computed = Alarm(simulation.env, self._on_computed)
+        self._processor = simulation.processor(number, self._on_computed)
         self._answered = Alarm(simulation.env, self._on_answered)
         self._job = self._partner = -1
 
@@ -143,7 +142,7 @@ class _Node:
         record.read(self._job, self._number)
         record.gradient(self._job)
         record.begin(self._job, now)
-        self._computed.set(self._seconds(now))
+        self._processor.start()
         return True
 
     def _on_computed(self, event: simpy.Event) -> None:
@@ -156,7 +155,8 @@ class _Node:
         self._partner = self._neighbours[min(place, len(self._neighbours) - 1)]
         network, n_bytes = simulation.network, simulation.payload.model_bytes
         there = network.seconds(self._number, self._partner, n_bytes)
-        self._answered.set(there + network.seconds(self._partner, self._number, n_bytes))
+        back = network.seconds(self._partner, self._number, n_bytes, after=there)
+        self._answered.set(there + back)
 
     def _on_answered(self, event: simpy.Event) -> None:
         record, pair = self._simulation.record, (self._number, self._partner)

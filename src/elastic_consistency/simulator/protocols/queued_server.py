@@ -13,8 +13,13 @@ from elastic_consistency.schedule import SERVER
 from elastic_consistency.simulator.alarm import Alarm
 from elastic_consistency.simulator.delays.base import AbstractDelayLaw
 from elastic_consistency.simulator.delays.draws import independent_draws
-from elastic_consistency.simulator.protocols.base import AbstractProtocol
-from elastic_consistency.simulator.protocols.client import Client, apply_alone
+from elastic_consistency.simulator.protocols.base import AbstractUnreliableProtocol
+from elastic_consistency.simulator.protocols.client import apply_alone
+from elastic_consistency.simulator.protocols.crew import AnyClient, Crew
+from elastic_consistency.simulator.protocols.fault_restatement import (
+    has_faults,
+    require_whole_or_lost,
+)
 from elastic_consistency.simulator.protocols.restatement import (
     previous_of_worker,
     require_everywhere,
@@ -25,7 +30,7 @@ from elastic_consistency.simulator.simulation import Simulation
 
 @final
 @dataclass(frozen=True, slots=True)
-class QueuedServer(AbstractProtocol):
+class QueuedServer(AbstractUnreliableProtocol):
     """The asynchronous server, which takes time for each update and serves them in order.
 
     The update is applied, and the model read, at the end of its service. With n workers that
@@ -51,6 +56,9 @@ class QueuedServer(AbstractProtocol):
         _Queue(simulation, self.service).begin()
 
     def restate(self, schedule):
+        if has_faults(schedule):
+            self.restate_with_faults(schedule)
+            return
         rule, rows = "queued server", schedule.rows
         found = require_server_exchanges(schedule, rule)
         previous = previous_of_worker(schedule)
@@ -60,6 +68,9 @@ class QueuedServer(AbstractProtocol):
         require_everywhere(at_once, found[later, 0], rule, message)
         first = found[previous < 0, 0]
         require_everywhere(rows.time[first] == 0, first, rule, "all workers read at time 0")
+
+    def restate_with_faults(self, schedule):
+        require_whole_or_lost(schedule, "queued server")
 
 
 def saturation_workers(think_s: float, service_s: float) -> float:
@@ -76,22 +87,20 @@ def saturation_workers(think_s: float, service_s: float) -> float:
 class _Queue:
     """The queue in front of the server; the first in it is being served."""
 
-    __slots__ = ("_alarm", "_clients", "_queue", "_seconds", "_simulation")
+    __slots__ = ("_alarm", "_crew", "_queue", "_seconds", "_simulation")
 
     def __init__(self, simulation: Simulation, service: AbstractDelayLaw) -> None:
         self._simulation = simulation
         seed = simulation.metadata.seed
         self._seconds = independent_draws(service, seed, Cause.COMPUTE, SERVER)
         self._alarm = Alarm(simulation.env, self._served)
-        self._queue: deque[Client] = deque()
-        workers = range(simulation.cluster.n_workers)
-        self._clients = [Client(simulation, worker, self._arrived) for worker in workers]
+        self._queue: deque[AnyClient] = deque()
+        self._crew = Crew(simulation, self._arrived, lambda client: client.read())
 
     def begin(self) -> None:
-        for client in self._clients:
-            client.read()
+        self._crew.begin()
 
-    def _arrived(self, client: Client) -> None:
+    def _arrived(self, client: AnyClient) -> None:
         self._queue.append(client)
         if len(self._queue) == 1:
             self._alarm.set(self._seconds(0.0))

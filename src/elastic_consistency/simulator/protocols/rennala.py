@@ -10,12 +10,12 @@ from elastic_consistency.simulator.protocols.arrival_batches import (
     require_batches,
     require_discards_when_late,
 )
-from elastic_consistency.simulator.protocols.base import AbstractProtocol
+from elastic_consistency.simulator.protocols.base import AbstractUnreliableProtocol
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Rennala(AbstractProtocol):
+class Rennala(AbstractUnreliableProtocol):
     """The server averages `batch` gradients at its present model, however few workers sent them.
 
     Nobody waits: a worker whose update is in computes another one at the same model. What was
@@ -41,3 +41,6 @@ class Rennala(AbstractProtocol):
     def restate(self, schedule):
         require_batches(schedule, self.batch, "Rennala")
         require_discards_when_late(schedule, "Rennala")
+
+    def restate_with_faults(self, schedule):
+        self.restate(schedule)

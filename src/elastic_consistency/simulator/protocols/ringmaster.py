@@ -8,8 +8,10 @@ import numpy as np
 
 from elastic_consistency._checks import check
 from elastic_consistency.schedule import SERVER, Op
-from elastic_consistency.simulator.protocols.base import AbstractProtocol
-from elastic_consistency.simulator.protocols.client import Client, apply_alone
+from elastic_consistency.simulator.protocols.base import AbstractUnreliableProtocol
+from elastic_consistency.simulator.protocols.client import apply_alone
+from elastic_consistency.simulator.protocols.crew import AnyClient, Crew
+from elastic_consistency.simulator.protocols.fault_restatement import lost_in_crash
 from elastic_consistency.simulator.protocols.restatement import (
     APPLIED_ALONE,
     refuse_unless,
@@ -21,7 +23,7 @@ from elastic_consistency.simulator.simulation import Simulation
 
 @final
 @dataclass(frozen=True, slots=True)
-class Ringmaster(AbstractProtocol):
+class Ringmaster(AbstractUnreliableProtocol):
     """An update is applied if fewer than `threshold` others came in between, else discarded.
 
     Either way the worker reads the present model at once. With `stop`, a computation whose
@@ -48,7 +50,7 @@ class Ringmaster(AbstractProtocol):
 
     def restate(self, schedule):
         rule, rows, jobs = "Ringmaster", schedule.rows, schedule.jobs
-        require_only(schedule, (*APPLIED_ALONE, Op.STEP), rule)
+        require_only(schedule, (*APPLIED_ALONE, Op.STEP, Op.CRASH), rule)
         steps = np.cumsum(rows.op == Op.STEP)
         read = np.flatnonzero(rows.op == Op.READ)
         numbered = rows.job[read] == np.arange(len(read))
@@ -57,6 +59,8 @@ class Ringmaster(AbstractProtocol):
         applied = jobs.share[rows.job[drop]] == 1
         stale = steps[drop] - steps[read[rows.job[drop]]]
         fresh = np.where(applied, stale <= self.threshold, stale >= self.threshold)
+        died = lost_in_crash(schedule)
+        fresh |= died[rows.job[drop]]
         require_everywhere(fresh, drop, rule, "applied below the threshold, else discarded")
         taken, following = drop[applied], np.append(rows.op, (-1, -1))
         together = (following[taken - 2] == Op.ADD) & (following[taken - 1] == Op.STEP)
@@ -68,32 +72,33 @@ class Ringmaster(AbstractProtocol):
         refuse_unless(bool(np.isin(ended, (0, 1)).all()), rule, "a share is 1, or 0 if discarded")
         encoded = np.zeros(len(jobs), bool)
         encoded[rows.job[rows.op == Op.ENCODE]] = True
-        lost = jobs.share == 0
+        lost = (jobs.share == 0) & ~died
         refuse_unless(self.stop or bool(encoded[lost].all()), rule, "nothing is stopped")
+
+    def restate_with_faults(self, schedule):
+        self.restate(schedule)
 
 
 @final
 class _Ring:
     """Server and workers of one run."""
 
-    __slots__ = ("_clients", "_reads", "_simulation", "_stop", "_threshold", "_version")
+    __slots__ = ("_crew", "_reads", "_simulation", "_stop", "_threshold", "_version")
 
     def __init__(self, simulation: Simulation, threshold: int, *, stop: bool) -> None:
         self._simulation, self._threshold, self._stop = simulation, threshold, stop
-        workers = range(simulation.cluster.n_workers)
-        self._clients = [Client(simulation, worker, self._arrived) for worker in workers]
+        self._crew = Crew(simulation, self._arrived, self._read)
         self._version = 0
-        self._reads: deque[tuple[int, int, Client]] = deque()  # version, job, client; in order
+        self._reads: deque[tuple[int, int, AnyClient]] = deque()  # version, job, client; in order
 
     def begin(self) -> None:
-        for client in self._clients:
-            self._read(client)
+        self._crew.begin()
 
-    def _read(self, client: Client) -> None:
+    def _read(self, client: AnyClient) -> None:
         if client.read(self._version) and self._stop:
             self._reads.append((self._version, client.job, client))
 
-    def _arrived(self, client: Client) -> None:
+    def _arrived(self, client: AnyClient) -> None:
         if self._version - client.version >= self._threshold:
             self._simulation.record.drop(job=client.job, share=0.0)
             self._read(client)

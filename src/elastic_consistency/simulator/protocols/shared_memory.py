@@ -84,7 +84,7 @@ class SharedMemory(AbstractBlockProtocol):
 class _Hogwild:
     """One worker: read all blocks, compute, write all blocks, and again."""
 
-    __slots__ = ("_block", "_blocks", "_computed", "_job", "_read", "_read_seconds", "_seconds",
+    __slots__ = ("_block", "_blocks", "_job", "_processor", "_read", "_read_seconds",
                  "_simulation", "_worker", "_write", "_write_seconds")  # fmt: skip
 
     def __init__(self, simulation: Simulation, worker: int, protocol: SharedMemory) -> None:
@@ -98,9 +98,8 @@ class _Hogwild:
             )
             for lane, law in enumerate((protocol.write, protocol.read))
         )
-        self._seconds = simulation.computation(worker)
         self._read = Alarm(simulation.env, self._on_read)
-        self._computed = Alarm(simulation.env, self._on_computed)
+        self._processor = simulation.processor(worker, self._on_computed)
         self._write = Alarm(simulation.env, self._on_written)
         self._job, self._block = -1, 0
 
@@ -120,7 +119,7 @@ class _Hogwild:
             return
         record.gradient(self._job)
         record.begin(self._job, now)
-        self._computed.set(self._seconds(now))
+        self._processor.start()
 
     def _on_computed(self, event: simpy.Event) -> None:
         self._simulation.record.encode(self._job)

@@ -79,16 +79,15 @@ class ElasticAveraging(AbstractProtocol):
 class _Rounds:
     """The rounds of one run."""
 
-    __slots__ = ("_alarms", "_centre", "_computed", "_down", "_jobs", "_late", "_missing",
-                 "_protocol", "_round", "_seconds", "_simulation", "_sum", "_up")  # fmt: skip
+    __slots__ = ("_centre", "_computed", "_down", "_jobs", "_late", "_missing", "_processors",
+                 "_protocol", "_round", "_simulation", "_sum", "_up")  # fmt: skip
 
     def __init__(self, simulation: Simulation, protocol: ElasticAveraging) -> None:
         self._simulation, self._protocol = simulation, protocol
         workers, n_bytes = range(simulation.cluster.n_workers), simulation.payload.model_bytes
-        self._seconds = [simulation.computation(worker) for worker in workers]
         self._up = [simulation.transfer(w, SERVER, n_bytes) for w in workers]
         self._down = [simulation.transfer(SERVER, w, n_bytes) for w in workers]
-        self._alarms = [Alarm(simulation.env, self._finished_by(w)) for w in workers]
+        self._processors = [simulation.processor(w, self._finished_by(w)) for w in workers]
         self._computed = Alarm(simulation.env, self._on_gathered)
         self._centre = Alarm(simulation.env, self._on_spread)
         self._late = protocol.order is Order.STEP_THEN_EXCHANGE
@@ -101,16 +100,16 @@ class _Rounds:
             self._simulation.record,
             self._simulation.env.now,
         )
-        if not simulation.admit(now, len(self._alarms)):
+        if not simulation.admit(now, len(self._processors)):
             return
         self._round += 1
-        self._missing, self._sum = len(self._alarms), ABSENT
+        self._missing, self._sum = len(self._processors), ABSENT
         self._jobs = [record.job(w, round=self._round) for w in range(self._missing)]
         for worker, job in enumerate(self._jobs):
             record.read(job, worker + 1)
             record.gradient(job)
             record.begin(job, now)
-            self._alarms[worker].set(self._seconds[worker](now))
+            self._processors[worker].start()
 
     def _finished_by(self, worker: int):
         def finished(event: simpy.Event) -> None:

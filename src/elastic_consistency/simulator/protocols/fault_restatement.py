@@ -1,0 +1,49 @@
+"""What protocols of a server state about their schedules when workers come and go."""
+
+import numpy as np
+
+from elastic_consistency.schedule import Op, Schedule
+from elastic_consistency.simulator.protocols.restatement import (
+    APPLIED_ALONE,
+    refuse_unless,
+    require_everywhere,
+    require_only,
+    require_steps_after_adds,
+)
+
+_COMINGS = {"late start", "join", "restart"}
+
+
+def has_faults(schedule: Schedule) -> bool:
+    """Whether any worker has crashed, restarted or joined late."""
+    remarks = {remark.kind for remark in schedule.metadata.annotations}
+    return bool((schedule.rows.op == Op.CRASH).any() or remarks & _COMINGS)
+
+
+def lost_in_crash(schedule: Schedule) -> np.ndarray:
+    """(J,) bool: jobs that were dropped without a share as their worker crashed."""
+    rows, jobs = schedule.rows, schedule.jobs
+    found = np.zeros(len(jobs), bool)
+    for crash in np.flatnonzero(rows.op == Op.CRASH):
+        row = crash - 1
+        while row >= 0 and rows.op[row] == Op.DROP and rows.time[row] == rows.time[crash]:
+            job = rows.job[row]
+            if job >= 0:
+                found[job] = jobs.worker[job] == rows.worker[crash] and jobs.share[job] == 0
+            row -= 1
+    return found
+
+
+def require_whole_or_lost(schedule: Schedule, rule: str) -> None:
+    """Updates are applied alone and whole, or lost whole in a crash."""
+    rows, jobs = schedule.rows, schedule.jobs
+    require_only(schedule, (*APPLIED_ALONE, Op.STEP, Op.CRASH), rule)
+    add, drop = np.flatnonzero(rows.op == Op.ADD), np.flatnonzero(rows.op == Op.DROP)
+    require_steps_after_adds(schedule, rule)
+    require_everywhere(rows.weight[add] == 1, add, rule, "the weight of an update is 1")
+    applied = np.isin(drop, add + 2) & (rows.job[drop] == rows.job[drop - 2])
+    fits = jobs.share[rows.job[drop]] == np.where(applied, 1.0, 0.0)
+    require_everywhere(fits, drop, rule, "a share is 1 if applied, 0 if lost")
+    refuse_unless(int(applied.sum()) == len(add), rule, "what is applied is dropped at once")
+    died = lost_in_crash(schedule)[rows.job[drop]]
+    require_everywhere(applied | died, drop, rule, "a job is lost only in a crash")
