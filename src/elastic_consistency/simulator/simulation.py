@@ -142,13 +142,12 @@ class Simulation:
 
     def _work(self, worker: int) -> Draw:
         machine, seed = self.cluster.workers[worker], self.metadata.seed
+        work = {"scale": machine.slowdown, "offset": machine.slowdown * self.payload.encode_s}
         if isinstance(machine.compute, TransientStraggler):
-            return phased_draws(machine.compute, seed, worker, scale=machine.slowdown)
+            return phased_draws(machine.compute, seed, worker, **work)
         if isinstance(machine.compute, Preemption):
-            return suspended_draws(machine.compute, seed, worker, scale=machine.slowdown)
-        return independent_draws(
-            machine.compute, seed, Cause.COMPUTE, worker, scale=machine.slowdown
-        )
+            return suspended_draws(machine.compute, seed, worker, **work)
+        return independent_draws(machine.compute, seed, Cause.COMPUTE, worker, **work)
 
     def channel(self, sender: int, receiver: int, n_bytes: float) -> Channel:
         """Transfers from or to the server, -1, which may share its port; ask once for each."""

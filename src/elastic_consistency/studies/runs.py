@@ -8,8 +8,10 @@ import numpy as np
 from elastic_consistency.execution import DivergenceError, Execution
 from elastic_consistency.execution.probes.loss import Loss
 from elastic_consistency.schedule import Op, Schedule
-from elastic_consistency.simulator import Until, simulate
+from elastic_consistency.simulator import Payload, Until, simulate
 from elastic_consistency.studies.study import Contender, Study
+
+_ITEM_BYTES = 4  # updates travel in single precision
 
 
 @final
@@ -35,8 +37,26 @@ class LossRun:
 def schedule_of(study: Study, contender: Contender, timing_seed: int) -> Schedule:
     """The schedule of `contender` with the delays of `timing_seed`."""
     until = Until(jobs=contender.jobs)
+    payload = payload_of(study, contender)
     return simulate(
-        contender.protocol, study.cluster, until=until, seed=timing_seed, payload=study.payload
+        contender.protocol, study.cluster, until=until, seed=timing_seed, payload=payload
+    )
+
+
+def payload_of(study: Study, contender: Contender) -> Payload:
+    """What travels for `contender`: its codec sends fewer bytes and takes time to do so.
+
+    The codec compresses the study's own problem; the same ratio and the same work per number
+    are taken for the payload of the system that the study has in mind.
+    """
+    d = study.oracle.dimension
+    ratio = contender.codec.wire_bytes(d, _ITEM_BYTES) / (d * _ITEM_BYTES)
+    numbers = study.payload.update_bytes / _ITEM_BYTES
+    operations = contender.codec.encode_operations(d) / d * numbers
+    return replace(
+        study.payload,
+        update_bytes=study.payload.update_bytes * ratio,
+        encode_s=study.payload.encode_s + operations / study.operations_per_s,
     )
 
 

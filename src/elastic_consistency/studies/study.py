@@ -119,7 +119,8 @@ class Study:
         seeds: Of the comparison.
         certificate: Of the verdicts; None leaves them out.
         confidence: Of every interval, in (0, 1).
-        payload: Bytes that travel.
+        payload: Bytes that travel, uncompressed.
+        operations_per_s: Elementary operations of a codec that a worker does in a second, > 0.
     """
 
     name: str
@@ -133,6 +134,7 @@ class Study:
     certificate: Certificate | None = field(default_factory=Certificate)
     confidence: float = 0.95
     payload: Payload = field(default_factory=Payload)
+    operations_per_s: float = 1e9
 
     def __post_init__(self) -> None:
         names = [contender.name for contender in self.contenders]
@@ -142,6 +144,7 @@ class Study:
         positive = len(self.step_shares) > 0 and min(self.step_shares) > 0
         check(positive, self, "step_shares", "at least one number > 0")
         check(0 < self.confidence < 1, self, "confidence", "a probability in (0, 1)")
+        check(self.operations_per_s > 0, self, "operations_per_s", "a number > 0")
         known = self.oracle.constants().infimum is not None
         check(known, self, "oracle", "a problem whose minimum is known")
 

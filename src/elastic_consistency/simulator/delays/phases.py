@@ -52,7 +52,9 @@ class Phases:
         self._end += self._lengths[self._slow](0.0)
 
 
-def phased_draws(law: TransientStraggler, seed: int, worker: int, *, scale: float = 1.0) -> Draw:
+def phased_draws(
+    law: TransientStraggler, seed: int, worker: int, *, scale: float = 1.0, offset: float = 0.0
+) -> Draw:
     """A function of the time at which a computation begins, s; returns its seconds.
 
     Args:
@@ -60,15 +62,18 @@ def phased_draws(law: TransientStraggler, seed: int, worker: int, *, scale: floa
         seed: Seed of the run.
         worker: Who computes.
         scale: Factor of the work of each computation, > 0.
+        offset: Added to the work of each computation, s.
     """
-    work = independent_draws(law.work, seed, Cause.COMPUTE, worker, scale=scale)
+    work = independent_draws(law.work, seed, Cause.COMPUTE, worker, scale=scale, offset=offset)
     phases = Phases(law, seed, worker)
     return lambda begin: phases.elapsed(begin, work(begin))
 
 
-def suspended_draws(law: Preemption, seed: int, worker: int, *, scale: float = 1.0) -> Draw:
+def suspended_draws(
+    law: Preemption, seed: int, worker: int, *, scale: float = 1.0, offset: float = 0.0
+) -> Draw:
     """Like phased_draws, for a worker that stands still in its suspended phases."""
-    work = independent_draws(law.work, seed, Cause.COMPUTE, worker, scale=scale)
+    work = independent_draws(law.work, seed, Cause.COMPUTE, worker, scale=scale, offset=offset)
     running, suspended = (
         independent_draws(phase, seed, Cause.PHASE, worker, lane=lane, lanes=2)
         for lane, phase in enumerate((law.running, law.suspended))
