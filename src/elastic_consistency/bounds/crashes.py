@@ -85,7 +85,9 @@ crash_gap = Bound(
     side=Side.UPPER,
     expression=f * M / p,
     assumptions=(sp.Ge(p, 1, evaluate=False),),
-    requirements=frozenset({Requirement.SECOND_MOMENT, Requirement.BOUNDED_MISSING}),
+    requirements=frozenset(
+        {Requirement.SECOND_MOMENT, Requirement.BOUNDED_MISSING, Requirement.HELD_BACK}
+    ),
     source=Source(PAGE, Status.DERIVED),
     proof=lambda: gap_of_a_sum(
         lemmas.lost_messages(JOBS_BETWEEN), identity=lemmas.missing_gap(), weight=1 / p

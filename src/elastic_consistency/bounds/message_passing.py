@@ -90,13 +90,18 @@ message_passing_gap = Bound(
     side=Side.UPPER,
     expression=(p - 1) * tau * M / p,
     assumptions=_NODES,
-    requirements=frozenset({Requirement.SECOND_MOMENT, Requirement.BOUNDED_STALENESS}),
+    requirements=frozenset(
+        {Requirement.SECOND_MOMENT, Requirement.BOUNDED_STALENESS, Requirement.HELD_BACK}
+    ),
     source=Source(PAGE, Status.DERIVED),
     proof=lambda: gap_of_a_sum(
         lemmas.late_messages(JOBS_BETWEEN), identity=lemmas.missing_gap(), weight=1 / p
     ),
     tight=True,
-    note="Equal to the published constant; attained by aligned gradients.",
+    note=(
+        "Equal to the published constant; attained by aligned gradients. Without HELD_BACK it is "
+        "false: 0 at tau = 0, where a fast peer's next update makes it M/2 (p = 2)."
+    ),
 )
 message_passing_noise_gap = Bound(
     name="message_passing_noise_gap",
@@ -113,6 +118,7 @@ message_passing_noise_gap = Bound(
             Requirement.UNBIASED,
             Requirement.OBLIVIOUS,
             Requirement.BOUNDED_STALENESS,
+            Requirement.HELD_BACK,
         }
     ),
     source=Source(PAGE, Status.DERIVED),
@@ -131,7 +137,9 @@ message_drop_gap = Bound(
     side=Side.UPPER,
     expression=f * M / p,
     assumptions=_NODES,
-    requirements=frozenset({Requirement.SECOND_MOMENT, Requirement.BOUNDED_MISSING}),
+    requirements=frozenset(
+        {Requirement.SECOND_MOMENT, Requirement.BOUNDED_MISSING, Requirement.HELD_BACK}
+    ),
     source=Source(PAGE, Status.DERIVED),
     proof=lambda: gap_of_a_sum(
         lemmas.lost_messages(JOBS_BETWEEN), identity=lemmas.missing_gap(), weight=1 / p

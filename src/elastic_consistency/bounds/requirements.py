@@ -27,6 +27,7 @@ class Requirement(Enum):
     ONE_UNAPPLIED_JOB = "a worker reads only after its previous job was applied"
     BOUNDED_STALENESS = "staleness is at most tau_max (R, where gradients are discarded)"
     BOUNDED_MISSING = "at most f messages are missing from any view at any time, for ever"
+    HELD_BACK = "what comes from a round that a node has not begun is held back from its view"
     CONTRACTION = "E|Q(w) - w|^2 <= gamma |w|^2"
     ERROR_FEEDBACK = "what a codec leaves out is kept and added to its next input"
     DOUBLY_STOCHASTIC = "the mixing matrix is doubly stochastic, |W - 11'/n| <= rho"

@@ -118,6 +118,7 @@ def late_messages() -> list[System]:
     return [
         *found,
         System("one round later", values, worse.measured, lacking),
+        _early({"p": 2, "tau": 0, "M": 1.0}),
         _longer("8 nodes, 5 rounds late", values, 35 / 8),
     ]
 
@@ -125,6 +126,15 @@ def late_messages() -> list[System]:
 def _late(p: int, tau: int, length: float) -> System:
     missing = sum(length / p for _ in range(p - 1) for _ in range(tau))
     return System(f"{p} nodes, {tau} rounds late", {"p": p, "tau": tau, "M": length}, missing)
+
+
+def _early(values: dict[str, float]) -> System:
+    return System(
+        "node 0 ends round 1 before node 1 begins it, and node 1 adds its update at once",
+        values,
+        1 / 2,
+        frozenset({Requirement.HELD_BACK}),
+    )
 
 
 def missing_messages() -> list[System]:
@@ -140,7 +150,8 @@ def missing_messages() -> list[System]:
         0.05 * 7 * 10000 / 8,
         frozenset({Requirement.BOUNDED_MISSING}),
     )
-    return [*found, more, _longer("3 of 8 messages missing", values, 3 / 8)]
+    early = _early({"p": 2, "f": 0, "M": 1.0})
+    return [*found, more, early, _longer("3 of 8 messages missing", values, 3 / 8)]
 
 
 def _stand_in(m: int, p: int, sigma: float, values: dict[str, float]) -> list[System]:

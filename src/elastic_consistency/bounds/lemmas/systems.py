@@ -64,13 +64,13 @@ late_messages = Lemma(
     "late_messages",
     "messages of p - 1 nodes, each at most tau rounds late: at most (p - 1) tau are missing",
     lambda count: (count, (s.p - 1) * s.tau),
-    requires=frozenset({Requirement.BOUNDED_STALENESS}),
+    requires=frozenset({Requirement.BOUNDED_STALENESS, Requirement.HELD_BACK}),
 )
 lost_messages = Lemma(
     "lost_messages",
     "at most f messages are missing",
     lambda count: (count, s.f),
-    requires=frozenset({Requirement.BOUNDED_MISSING}),
+    requires=frozenset({Requirement.BOUNDED_MISSING, Requirement.HELD_BACK}),
 )
 other_nodes = Lemma(
     "other_nodes",
