@@ -157,7 +157,7 @@ EXECUTION = (
     ),
     Fault(
         "a fast engine forgets its momentum, the specification does not",
-        "execution/in_place_steps.py",
+        "execution/programs/in_place_steps.py",
         "np.multiply(velocity, momentum, velocity)",
         "np.multiply(velocity, 0 * momentum, velocity)",
         "heavy_ball_stays",

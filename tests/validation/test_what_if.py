@@ -3,18 +3,28 @@
 import numpy as np
 import pytest
 
+from elastic_consistency.execution.quantities import Sequence
 from elastic_consistency.optimization.compression import ErrorFeedback, TopK
 from elastic_consistency.optimization.oracles import Quadratic
 from elastic_consistency.optimization.update_rules import SGD
 from elastic_consistency.simulator import Cluster, Link, Payload, Until, Worker
+from elastic_consistency.simulator.cluster import PeerLink
 from elastic_consistency.simulator.delays import Constant, Exponential, TransientStraggler
-from elastic_consistency.simulator.protocols import AllReduce, AsynchronousServer
+from elastic_consistency.simulator.fault_script import FaultScript
+from elastic_consistency.simulator.losses import GilbertElliott
+from elastic_consistency.simulator.protocols import (
+    AllReduce,
+    AsynchronousServer,
+    LossyBroadcast,
+    MessagePassing,
+)
 from elastic_consistency.validation.what_if import (
     Scenario,
     waterfall_text,
     what_if,
     without_compression,
     without_jitter,
+    without_loss,
     without_network,
     without_slow_phases,
     without_slowest_worker,
@@ -101,6 +111,69 @@ def test_a_network_that_costs_nothing_saves_its_latency_in_every_step():
     itself, free = what_if(scenario, {"network": without_network}, seeds=(0, 1))
 
     assert free.time.value == pytest.approx(itself.time.value / 3)
+
+
+class TestLosses:
+    def test_a_link_that_loses_nothing_saves_every_repetition_and_nothing_else(self):
+        """The jitter of the link is drawn as before: without losses it is the calm run."""
+        calm = Link(0.5, Exponential(0.25))
+        lossy = Link(0.5, Exponential(0.25), loss=0.5, resend_s=2.0)
+        scenario = _scenario(Cluster.alike(3, Exponential(1.0), link=lossy))
+        quiet = _scenario(Cluster.alike(3, Exponential(1.0), link=calm))
+
+        itself, safe = what_if(scenario, {"losses": without_loss}, seeds=(0, 1, 2))
+        (reference,) = what_if(quiet, {}, seeds=(0, 1, 2))
+
+        assert safe.time == reference.time
+        assert safe.time_change.value == pytest.approx(reference.time.value - itself.time.value)
+        # Two transfers an exchange, each repeated once on average after 2 s.
+        assert itself.time.value > 1.5 * safe.time.value
+
+    def test_a_broadcast_that_loses_nothing_has_no_gap(self):
+        cluster = Cluster.alike(3, Constant(1.0))
+        scenario = _scenario(
+            cluster, LossyBroadcast(0.3, resync=4), jobs=300, sequence=Sequence.AGGREGATE
+        )
+
+        itself, safe = what_if(scenario, seeds=(0, 1))[::2]
+
+        assert safe.removed == "losses"
+        assert itself.gap > 0.1
+        assert safe.gap == pytest.approx(0, abs=1e-12)
+
+    @pytest.mark.parametrize("loss", [0.5, GilbertElliott(0.5, 0.5)])
+    def test_messages_that_are_not_lost_need_no_timeout(self, loss):
+        cluster = Cluster.alike(2, Constant(1.0))
+        scenario = _scenario(cluster, MessagePassing(0, loss, timeout_s=3.0), jobs=200)
+
+        itself, safe = what_if(scenario, {"losses": without_loss}, seeds=(0, 1))
+
+        rounds = safe.time.value
+        assert rounds == round(rounds)  # one second a round, no more
+        assert itself.time.value > 2 * rounds
+
+    def test_an_acknowledgement_that_is_not_lost_need_not_be_awaited(self):
+        cluster = Cluster(
+            (Worker(Constant(1.0)),), faults=FaultScript((), lost_acknowledgements=0.5)
+        )
+
+        assert without_loss(_scenario(cluster)).cluster == Cluster((Worker(Constant(1.0)),))
+
+    def test_every_link_is_made_safe(self):
+        lossy, safe = Link(1.0, loss=0.1), Link(1.0)
+        cluster = Cluster(
+            (Worker(Constant(1.0), uplink=lossy, downlink=lossy),) * 2,
+            fabric=lossy,
+            exceptions=(PeerLink(0, 1, lossy),),
+        )
+
+        made = without_loss(_scenario(cluster)).cluster
+
+        assert made == Cluster(
+            (Worker(Constant(1.0), uplink=safe, downlink=safe),) * 2,
+            fabric=safe,
+            exceptions=(PeerLink(0, 1, safe),),
+        )
 
 
 def test_pairs_share_their_randomness():

@@ -18,7 +18,11 @@ from elastic_consistency.optimization.update_rules import AbstractRule
 from elastic_consistency.schedule import Schedule
 from elastic_consistency.simulator import Cluster, Link, Payload, Until, Worker, simulate
 from elastic_consistency.simulator.delays import AbstractDelayLaw, Constant, TransientStraggler
-from elastic_consistency.simulator.protocols import AbstractProtocol
+from elastic_consistency.simulator.protocols import (
+    AbstractProtocol,
+    LossyBroadcast,
+    MessagePassing,
+)
 from elastic_consistency.validation.estimate import Estimate
 from elastic_consistency.validation.gaps import aligned_gap, view_difference
 from elastic_consistency.validation.intervals import student_t
@@ -132,6 +136,23 @@ def without_network(scenario: Scenario) -> Scenario:
     return replace(free, cluster=cluster, payload=Payload())
 
 
+def without_loss(scenario: Scenario) -> Scenario:
+    """Nothing is lost: neither on a link, nor an acknowledgement, nor a broadcast update."""
+    safe = _with_workers(
+        scenario, lambda w: replace(w, uplink=_safe(w.uplink), downlink=_safe(w.downlink))
+    )
+    cluster, protocol = safe.cluster, scenario.protocol
+    cluster = replace(
+        cluster,
+        fabric=_safe(cluster.fabric),
+        exceptions=tuple(replace(peer, link=_safe(peer.link)) for peer in cluster.exceptions),
+        faults=replace(cluster.faults, lost_acknowledgements=0.0),
+    )
+    if isinstance(protocol, LossyBroadcast | MessagePassing):
+        protocol = replace(protocol, loss=0.0)
+    return replace(safe, cluster=cluster, protocol=protocol)
+
+
 def without_compression(scenario: Scenario) -> Scenario:
     """Updates travel whole: as many bytes as the model."""
     payload = Payload.uncompressed(scenario.payload.model_bytes)
@@ -143,6 +164,7 @@ REMOVALS: dict[str, Removal] = {
     "persistent stragglers": without_stragglers,
     "slow phases": without_slow_phases,
     "jitter": without_jitter,
+    "losses": without_loss,
     "the network": without_network,
     "compression": without_compression,
 }
@@ -175,13 +197,13 @@ def what_if(
 
 
 def _effective(scenario: Scenario) -> dict[str, Removal]:
-    same = (scenario.cluster, scenario.codec, scenario.payload)
+    same = (scenario.cluster, scenario.protocol, scenario.codec, scenario.payload)
     found = {}
     for name, removal in REMOVALS.items():
         if removal is without_slowest_worker and scenario.cluster.n_workers == 1:
             continue
         changed = removal(scenario)
-        if (changed.cluster, changed.codec, changed.payload) != same:
+        if (changed.cluster, changed.protocol, changed.codec, changed.payload) != same:
             found[name] = removal
     return found
 
@@ -244,6 +266,10 @@ def _with_workers(scenario: Scenario, change: Callable[[Worker], Worker]) -> Sce
 
 def _steady_link(link: Link) -> Link:
     return replace(link, jitter=Constant(link.jitter.mean()))
+
+
+def _safe(link: Link) -> Link:
+    return replace(link, loss=0.0)
 
 
 def waterfall_text(consequences: tuple[Consequence, ...]) -> str:
