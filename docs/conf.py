@@ -33,12 +33,14 @@ nb_execution_raise_on_error = True
 nb_execution_timeout = 300
 nb_merge_streams = True
 
-# The kernel of executed pages reads no settings of whoever builds, and reports errors only.
+# The kernel of executed pages reads no settings of whoever builds, reports errors only, and shows
+# an exception without the paths of the machine.
 _KERNEL = Path(tempfile.mkdtemp(prefix="docs-kernel-"))
 atexit.register(shutil.rmtree, _KERNEL, ignore_errors=True)
 (_KERNEL / "profile_default").mkdir()
 (_KERNEL / "profile_default" / "ipython_kernel_config.py").write_text(
-    'c = get_config()\nc.Application.log_level = "ERROR"\n', "utf-8"
+    'c = get_config()\nc.Application.log_level = "ERROR"\nc.InteractiveShell.xmode = "Minimal"\n',
+    "utf-8",
 )
 os.environ["IPYTHONDIR"] = str(_KERNEL)
 logging.getLogger("traitlets").setLevel(logging.WARNING)

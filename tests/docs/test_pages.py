@@ -1,5 +1,7 @@
 """What the pages of the documentation show is what happens."""
 
+import re
+
 import pytest
 
 
@@ -34,3 +36,20 @@ def test_a_long_page_does_what_it_says_as_it_stands(script, long_page):
 )
 def test_a_page_that_says_something_wrong_is_noticed(script, wrong):
     assert script(full=False).run(wrong) != []
+
+
+def test_every_block_of_python_is_one_that_runs(docs):
+    """A block that nobody runs is right until the next change."""
+    idle = [
+        f"{path.relative_to(docs)}: {kind}"
+        for path in docs.rglob("*.md")
+        if not {"generated", "theory", "papers"} & set(path.parts)
+        for kind, body in re.findall(
+            r"^```([^\n]*)\n(.*?)^```$", path.read_text("utf-8"), re.S | re.M
+        )
+        if "python" in kind
+        if not kind.startswith(("{code-cell}", "{code-block}"))
+        or (kind.startswith("{code-block}") and not body.startswith(":caption: "))
+    ]
+
+    assert idle == []
