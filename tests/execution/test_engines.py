@@ -264,20 +264,23 @@ def test_divergence_is_found_at_the_same_step_with_the_same_traces(
             for _ in execution.chunks(8192):  # one chunk, in which all of them diverge
                 pass
         error = caught.value
-        found.append((error.job, error.replica, error.step, execution.measurement().traces))
+        where = (error.job, error.worker, error.replica, error.step)
+        found.append((where, execution.measurement().traces))
 
     rows, program = found
-    assert rows[:3] == program[:3]
-    for name, trace in rows[3].items():
+    assert rows[0] == program[0]
+    for name, trace in rows[1].items():
         for field in ("time", "position", "values", "mean", "last", "count"):
-            ours = getattr(program[3][name], field)
+            ours = getattr(program[1][name], field)
             assert np.array_equal(ours, getattr(trace, field), equal_nan=True), (name, field)
 
 
 def test_infinity_after_the_last_look_is_refused_at_the_end(server):
     oracle = Quadratic(np.array([1.0]), 0.0)
     for engine in (Engine.ROWS, Engine.PROGRAM, Engine.COMPILED):
-        with pytest.raises(DivergenceError, match=r"after step 9 \(last update: job 8\)"):
+        with pytest.raises(
+            DivergenceError, match=r"after step 9 \(last update: job 8 of worker 0\)"
+        ):
             execute(server(1, 9), oracle, SGD(1e200), seeds=(0,), engine=engine)
 
 

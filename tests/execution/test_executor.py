@@ -33,7 +33,7 @@ def test_divergence_stops_the_run_and_keeps_what_was_measured(server):
     execution = Execution(server(1, 3000), oracle, SGD(30.0), seeds=(0,), probes=(Loss(),))
 
     with pytest.raises(
-        DivergenceError, match=r"not finite after step \d+ \(last update: job"
+        DivergenceError, match=r"not finite after step \d+ \(last update: job \d+ of worker 0\)"
     ) as caught:
         for _ in execution.chunks(64):
             pass

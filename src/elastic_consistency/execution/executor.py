@@ -72,7 +72,8 @@ class Executor:
         self._observers = observers or {}
         self._keep_views = keep_views or rule.needs_view
         self._steps = 0
-        self._last_job = -1
+        self._owners: dict[int, int] = {}
+        self._last = (-1, -1)  # job and worker of the last ADD
         self._sends_gradient = sends_its_gradient(rule) and isinstance(self._codec, Identity)
         self._handlers = self._dispatch()
 
@@ -199,6 +200,7 @@ class Executor:
 
     def _gradient(self, worker, job, *_rest) -> None:
         view = self._views[job] if self._keep_views else self._views.pop(job)
+        self._owners[job] = worker
         draws = self._samples(job)
         self._gradients[job] = self._split(self._oracle.gradient(self._join(view), draws, worker))
 
@@ -226,7 +228,7 @@ class Executor:
         for b in self._covered(block):
             update = source[b] if factor == 1.0 else factor * source[b]
             buffer[b] = update if b not in buffer else buffer[b] + update
-        self._last_job = job
+        self._last = (job, self._owners.get(job, -1))
 
     def _step(self, worker, _job, _message, replica, block, *_numbers) -> None:
         buffer, x = self._buffer[replica], self._x[replica]
@@ -267,7 +269,7 @@ class Executor:
 
     def _drop(self, _worker, job, message, *_rest) -> None:
         if job >= 0:
-            for table in (self._views, self._gradients, self._updates):
+            for table in (self._views, self._gradients, self._updates, self._owners):
                 table.pop(job, None)
         else:
             self._messages.pop(message)
@@ -281,7 +283,7 @@ class Executor:
         """Raise DivergenceError if the replica's model is not finite."""
         for block in self._x[replica]:
             if not bool(self._xp.isfinite(self._xp.sum(block))):
-                raise DivergenceError(self._last_job, replica, self._steps)
+                raise DivergenceError(*self._last, replica, self._steps)
 
     def _state(self, worker: int, block: int) -> tuple[Any, Any]:
         if (worker, block) not in self._worker_state:

@@ -81,5 +81,10 @@ class ProgramExecution:
     def _divergence(self, replica: int) -> DivergenceError:
         done = self._program.do[: self._done]
         adding = np.flatnonzero((done == Do.FIRST) | (done == Do.MORE) | (done == Do.APPLY))
-        job = int(self._program.job[adding[-1]]) if len(adding) else -1
-        return DivergenceError(job, replica, int(np.count_nonzero(done >= Do.STEP)))
+        last = adding[-1] if len(adding) else None
+        job, worker = (
+            (-1, -1)
+            if last is None
+            else (int(self._program.job[last]), int(self._program.worker[last]))
+        )
+        return DivergenceError(job, worker, replica, int(np.count_nonzero(done >= Do.STEP)))
