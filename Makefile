@@ -86,6 +86,15 @@ slow: $(VENV)/installed
 gpu: $(VENV)/installed
 	@$(BIN)/python -m pytest --quiet -m gpu $(ARGS)
 
+# One GPU, or one rank on each of several; both say so and stop where there are too few.
+.PHONY: gpu-check
+gpu-check: $(VENV)/installed
+	@$(BIN)/python -m elastic_consistency.hardware_backend.device_check --device cuda $(ARGS)
+
+.PHONY: multi-gpu-check
+multi-gpu-check: $(VENV)/installed
+	@$(BIN)/python -m elastic_consistency.hardware_backend.device_check --device cuda --many $(ARGS)
+
 .PHONY: bench
 bench: $(VENV)/installed
 	@for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python $$script; done

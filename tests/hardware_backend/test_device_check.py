@@ -44,6 +44,8 @@ def test_a_section_that_fails_is_told_and_hides_no_other(monkeypatch):
 
     assert result["environment"]["figures"] == {"error": "OSError: no such device"}
     assert result["parity"]["figures"] == {"fine": True}
+    with pytest.raises(SystemExit, match="environment: OSError: no such device"):
+        device_check._tell(result)
 
 
 def test_the_residual_network_has_the_parameters_of_its_model():
@@ -54,10 +56,17 @@ def test_the_residual_network_has_the_parameters_of_its_model():
     assert network(torch.zeros(2, 3, 32, 32)).shape == (2, 10)
 
 
+@pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without a CUDA device")
+def test_a_machine_without_a_gpu_says_not_run(tmp_path):
+    with pytest.raises(SystemExit, match="not run: 0 cuda"):
+        device_check.main(["--device", "cuda", "--output", str(tmp_path / "check.json")])
+
+
 def test_fewer_than_two_devices_are_not_run_and_said_so(tmp_path):
     output = tmp_path / "check.json"
 
-    device_check.main(["--device", "cpu", "--many", "--output", str(output)])
+    with pytest.raises(SystemExit, match="not run: 1 cpu"):
+        device_check.main(["--device", "cpu", "--many", "--output", str(output)])
 
     assert json.loads(output.read_text())["not_run"] == "not run: 1 cpu"
 

@@ -45,16 +45,20 @@ def check_device(device: str, *, width: int = 64, steps: int = 20) -> dict[str, 
         width: Channels of the first stage of the residual network; 64 is ResNet-18's.
         steps: Training steps under each policy.
     """
+    environment = _tried(lambda: _environment(device))
+    if environment["figures"].get("count", 1) < 1:
+        return {"environment": environment, "not_run": f"not run: 0 {device}"}
     problem = Quadratic(np.linspace(0.1, 1.0, 1000), variance=0.5)
     schedule, live = _live_schedule(problem)
     sections: dict[str, Callable[[], Any]] = {
-        "environment": lambda: _environment(device),
         "live_run": lambda: live,
         "parity": lambda: _parities(schedule, problem, device),
         "paced_replay": lambda: _paced(schedule, problem, device),
         "elastic_scheduler": lambda: _elastic(device, width, steps),
     }
-    return {name: _tried(section) for name, section in sections.items()}
+    return {"environment": environment} | {
+        name: _tried(section) for name, section in sections.items()
+    }
 
 
 def check_many_devices(device: str, backend: str = "nccl") -> dict[str, Any]:
@@ -168,7 +172,7 @@ def _elastic(device: str, width: int, steps: int) -> dict[str, Any]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Check a device and write the JSON."""
+    """Check a device, write the JSON and say what ran; see `_tell` for the exit code."""
     parser = argparse.ArgumentParser(description="Check the hardware backend on a device.")
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--width", type=int, default=64)
@@ -181,6 +185,24 @@ def main(arguments: list[str] | None = None) -> None:
     else:
         result = check_device(chosen.device, width=chosen.width, steps=chosen.steps)
     chosen.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    _tell(result)
+
+
+def _tell(result: dict[str, Any]) -> None:
+    """A line a section on stdout; the process fails where something did not run or failed.
+
+    Raises:
+        SystemExit: If a section failed, or there are too few devices.
+    """
+    if "not_run" in result:
+        raise SystemExit(result["not_run"])
+    broken = {}
+    for name, section in result.items():
+        figures = section.get("figures", section)
+        broken |= {name: figures["error"]} if "error" in figures else {}
+        sys.stdout.write(f"{name}: {'failed' if name in broken else 'done'}\n")
+    if broken:
+        raise SystemExit("; ".join(f"{name}: {error}" for name, error in broken.items()))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,9 @@ def describe_device(rank: Rank, device: str) -> dict[str, Any]:
     told: dict[str, Any] = {"torch": torch.__version__, "device": device}
     if device != "cpu":
         module = torch.get_device_module(device)
-        told |= {"count": module.device_count(), "name": module.get_device_name(rank.number)}
+        told["count"] = module.device_count()
+        if told["count"]:
+            told["name"] = module.get_device_name(0)
     return told
 
 
