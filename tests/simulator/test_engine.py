@@ -123,7 +123,8 @@ def test_provenance_holds_protocol_cluster_limit_and_sizes():
     assert told["protocol"] == {"type": "AllReduce", "collective": {"type": "Ring"}}
     assert told["cluster"]["workers"][0]["value"]["compute"]["seconds"] == 1.0
     assert told["until"]["jobs"] == 2
-    assert told["payload"] == {"type": "Payload", "model_bytes": 7.0, "update_bytes": 3.0}
+    sizes = {"model_bytes": 7.0, "update_bytes": 3.0, "encode_s": 0.0}
+    assert told["payload"] == {"type": "Payload", **sizes}
 
 
 def test_importing_the_simulator_leaves_scipy_alone():

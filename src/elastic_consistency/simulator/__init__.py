@@ -1,6 +1,8 @@
 """The simulator: who meets whom, and when."""
 
 from elastic_consistency.simulator.background import BackgroundTraffic as BackgroundTraffic
+from elastic_consistency.simulator.clocks import Clock as Clock
+from elastic_consistency.simulator.clocks import own_times as own_times
 from elastic_consistency.simulator.cluster import Cluster as Cluster
 from elastic_consistency.simulator.cluster import PeerLink as PeerLink
 from elastic_consistency.simulator.cluster import SharedHost as SharedHost

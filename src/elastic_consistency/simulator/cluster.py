@@ -7,6 +7,7 @@ from typing import final
 
 from elastic_consistency._checks import check
 from elastic_consistency.schedule import SERVER
+from elastic_consistency.simulator.clocks import Clock
 from elastic_consistency.simulator.delays.base import AbstractDelayLaw
 from elastic_consistency.simulator.delays.preemption import Preemption
 from elastic_consistency.simulator.delays.transient_straggler import TransientStraggler
@@ -26,12 +27,14 @@ class Worker:
         slowdown: Every computation takes this many times longer, > 0: a persistent straggler.
         uplink: From the worker to the server.
         downlink: From the server to the worker.
+        clock: What it would write into its own log; it changes no event.
     """
 
     compute: ComputeLaw
     slowdown: float = 1.0
     uplink: Link = field(default_factory=Link)
     downlink: Link = field(default_factory=Link)
+    clock: Clock = field(default_factory=Clock)
 
     def __post_init__(self) -> None:
         check(isinstance(self.compute, ComputeLaw), self, "compute", "a delay law")

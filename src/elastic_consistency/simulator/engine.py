@@ -1,12 +1,14 @@
 """The engine: runs a protocol on a cluster and returns its schedule."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import inf
 
 import numpy as np
 
-from elastic_consistency.schedule import Metadata, Schedule
+from elastic_consistency.schedule import Annotation, Metadata, Schedule
 from elastic_consistency.simulator.answers import AbstractAnswers
+from elastic_consistency.simulator.clocks import describe_clock
 from elastic_consistency.simulator.cluster import Cluster
 from elastic_consistency.simulator.inert import inert_parts
 from elastic_consistency.simulator.payload import Payload
@@ -72,9 +74,24 @@ def simulate(
     protocol.start(simulation)
     _run(simulation, until)
     metadata.provenance["inert"] = inert_parts(cluster, simulation.used)
-    schedule = simulation.finish()
+    schedule = _with_clocks(simulation.finish(), cluster)
     _check_end(simulation, schedule, until)
     return schedule
+
+
+def _with_clocks(schedule: Schedule, cluster: Cluster) -> Schedule:
+    """Remark whose clock is not true; the rows keep the true time."""
+    skewed = ((k, worker.clock) for k, worker in enumerate(cluster.workers))
+    remarks = tuple(
+        Annotation(0, 0.0, "clock", worker, describe_clock(clock))
+        for worker, clock in skewed
+        if not clock.is_true
+    )
+    metadata = schedule.metadata
+    if not remarks:
+        return schedule
+    told = replace(metadata, annotations=(*remarks, *metadata.annotations))
+    return replace(schedule, metadata=told)
 
 
 def _check_arguments(cluster: Cluster, until: Until, payload: Payload) -> None:

@@ -142,12 +142,15 @@ class Simulation:
 
     def _work(self, worker: int) -> Draw:
         machine, seed = self.cluster.workers[worker], self.metadata.seed
-        work = {"scale": machine.slowdown, "offset": machine.slowdown * self.payload.encode_s}
+        scale = machine.slowdown
+        offset = scale * self.payload.encode_s
         if isinstance(machine.compute, TransientStraggler):
-            return phased_draws(machine.compute, seed, worker, **work)
+            return phased_draws(machine.compute, seed, worker, scale=scale, offset=offset)
         if isinstance(machine.compute, Preemption):
-            return suspended_draws(machine.compute, seed, worker, **work)
-        return independent_draws(machine.compute, seed, Cause.COMPUTE, worker, **work)
+            return suspended_draws(machine.compute, seed, worker, scale=scale, offset=offset)
+        return independent_draws(
+            machine.compute, seed, Cause.COMPUTE, worker, scale=scale, offset=offset
+        )
 
     def channel(self, sender: int, receiver: int, n_bytes: float) -> Channel:
         """Transfers from or to the server, -1, which may share its port; ask once for each."""

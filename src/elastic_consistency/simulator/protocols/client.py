@@ -1,6 +1,7 @@
 """A worker and its connection to the server: read, compute, send."""
 
 from collections.abc import Callable
+from math import nan
 from typing import final
 
 import simpy
@@ -27,7 +28,7 @@ class Client:
         in_flight: Whether the update of the job has not yet arrived.
     """
 
-    __slots__ = ("_alarm_arrived", "_arrived", "_down", "_processor",
+    __slots__ = ("_alarm_arrived", "_arrived", "_begin", "_down", "_processor",
                  "_simulation", "_up", "computing", "in_flight", "job", "version",
                  "worker")  # fmt: skip
 
@@ -40,7 +41,7 @@ class Client:
         self._up = simulation.transfer(worker, SERVER, payload.update_bytes)
         self._processor = simulation.processor(worker, self._on_computed)
         self._alarm_arrived = Alarm(simulation.env, self._on_arrived)
-        self.job, self.version = ABSENT, 0
+        self.job, self.version, self._begin = ABSENT, 0, 0.0
         self.computing = self.in_flight = False
 
     def read(self, version: int = 0, *, round: int = ABSENT) -> bool:
@@ -54,7 +55,8 @@ class Client:
         record.read(self.job, 0)
         record.gradient(self.job)
         down = self._down(now)
-        record.begin(self.job, now + down)
+        self._begin = now + down
+        record.begin(self.job, self._begin)
         self._processor.start(down)
         return True
 
@@ -62,6 +64,8 @@ class Client:
         """Give up the computation; the job is dropped and counts for nothing."""
         self._processor.cancel()
         self.computing = self.in_flight = False
+        if self._begin > self._simulation.env.now:
+            self._simulation.record.begin(self.job, nan)  # the model was still on its way
         self._simulation.record.drop(job=self.job, share=0.0)
 
     def _on_computed(self, event: simpy.Event) -> None:
