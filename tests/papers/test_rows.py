@@ -99,6 +99,7 @@ def test_time_complexity_is_met_whatever_the_speeds():
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.name)
 def test_every_row_has_a_verdict(claim):
     finding = claim.experiment(Effort(), claim.value)

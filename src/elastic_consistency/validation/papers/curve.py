@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import final
 
-_WIDTH, _HEIGHT, _MARGIN = 460, 240, 46
+_WIDTH, _HEIGHT, _MARGIN, _LEGEND = 460, 220, 46, 190  # the legend lies to the right
 _COLOURS = ("#2b6cb0", "#c05621", "#2f855a", "#805ad5", "#b83280", "#4a5568")
 
 
@@ -54,15 +54,15 @@ def chart(curves: tuple[Curve, ...]) -> str:
     lines = [_line(number, curve, place) for number, curve in enumerate(curves)]
     ends = (left, right, 10**low if logarithmic else low, 10**high if logarithmic else high)
     inside = "".join((*lines, _frame(curves[0].axes, ends)))
-    return f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img">{inside}</svg>'
+    return f'<svg viewBox="0 0 {_WIDTH + _LEGEND} {_HEIGHT}" role="img">{inside}</svg>'
 
 
 def _line(number: int, curve: Curve, place) -> str:
     colour = _COLOURS[number % len(_COLOURS)]
     path = " ".join(place(x, y) for x, y in curve.points())
     line = f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.6"/>'
-    height = 14 + 13 * number
-    name = f'<text x="{_MARGIN + 6}" y="{height}" fill="{colour}">{escape(curve.name)}</text>'
+    column, height = _WIDTH - _MARGIN + 8, _MARGIN + 10 + 15 * number
+    name = f'<text x="{column}" y="{height}" style="fill:{colour}">{escape(curve.name)}</text>'
     return line + name
 
 

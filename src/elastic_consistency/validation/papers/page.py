@@ -12,7 +12,7 @@ body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto
   color: #1a202c }
 article { border-top: 1px solid #cbd5e0; padding: .6rem 0 }
 h3 { margin: .3rem 0 }
-svg { width: 26rem; max-width: 100%; font: 10px system-ui }
+svg { width: 36rem; max-width: 100%; font: 10px system-ui; display: block }
 summary { cursor: pointer }
 .v { padding: .1rem .5rem; border-radius: .6rem; color: #fff; font-size: .85em }
 .reproduced { background: #2f855a }

@@ -103,7 +103,7 @@ CLAIMS = (
     PaperClaim(
         "error-feedback-curve",
         Paper.ELASTIC,
-        "The constant of error feedback improves on earlier ones.",
+        "The stated constant of error feedback is sharp at one gamma only, and not the best known.",
         PaperValue(
             "it is sharp only at gamma = 0.382 and beaten by 2 sqrt(gamma) / (1 - gamma) "
             "from gamma = 2/3 on",
