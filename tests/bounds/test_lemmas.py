@@ -240,6 +240,39 @@ def test_mixing_on_a_ring_contracts_deviations(rows, weight):
     assert_holds(lemmas.deviation_from_mean(vector("away"), vector("u")), named)
 
 
+masses_of_nodes = st.lists(st.floats(0.01, 3), min_size=4, max_size=4).map(np.array)
+
+
+@given(vectors, masses_of_nodes, arrays(float, (OUTCOMES, OUTCOMES), elements=st.floats(0.01, 1)))
+def test_push_sum_averages_by_mass(z, mass, split):
+    """Rows are nodes, times the root of their share of mass: means over rows weigh by mass."""
+    split /= split.sum(axis=0)
+    after = split @ mass
+    share, share_after = np.sqrt(mass / mass.mean()), np.sqrt(after / after.mean())
+    kernel = split * mass / after[:, None]
+    rho = float(np.linalg.svd(share_after[:, None] * kernel / share)[1][1])
+    deviation = z - mass @ z / mass.sum()
+    named = {
+        "u": share[:, None] * z,
+        "y": share[:, None] * deviation,
+        "averaged": share_after[:, None] * (kernel @ z),
+        "mixed": share_after[:, None] * (kernel @ deviation),
+    }
+
+    assert_holds(lemmas.mass_mixing(vector("mixed"), vector("y")), named, None, {s.rho: rho})
+    assert_holds(lemmas.mass_averaging(vector("averaged"), vector("u")), named)
+    assert_holds(lemmas.mass_projection(vector("y"), vector("u")), named)
+
+
+@given(vectors, masses_of_nodes)
+def test_a_gradient_moves_a_light_replica_far(gradients, mass):
+    lengths = np.maximum(np.linalg.norm(gradients, axis=1, keepdims=True), 1e-3)
+    named = {"shift": gradients / lengths / np.sqrt(mass)[:, None], "G": np.eye(OUTCOMES)}
+    harmonic = OUTCOMES / float((1 / mass).sum())
+
+    assert_holds(lemmas.mass_shift(vector("shift"), vector("G")), named, None, {s.w_mass: harmonic})
+
+
 @given(st.integers(2, 8), st.lists(st.integers(0, 7), min_size=40, max_size=120), positive)
 def test_the_delay_adaptive_exchange_on_random_schedules(n, turns, curvature):
     """Scalar gradients of length 1 without noise; delays are arbitrary."""
@@ -277,7 +310,7 @@ def test_the_tests_above_cover_every_lemma_that_is_an_inequality_of_mathematics(
         "rounds_since_exact", "local_steps", "missing_mean_and_noise", "drift_of_several",
         "stand_in_gap", "residual_gap", "squared_residual_gap", "mean_residual_gap",
         "server_with_residuals", "weighted_average", "mean_step_size", "gap_of_two_parts",
-        "aligned_contraction", "gradients_at_two_views",
+        "aligned_contraction", "gradients_at_two_views", "later_rounds", "mean_gap",
     }  # fmt: skip
     tested = {
         "smoothness", "lipschitz_gradient", "strong_convexity", "convexity", "gradient_size",
@@ -286,7 +319,8 @@ def test_the_tests_above_cover_every_lemma_that_is_an_inequality_of_mathematics(
         "window_exchange", "capped_weight", "unbiased_noise", "orthogonal_noise", "variance",
         "noise_of_several", "mean_variance", "batch_variance", "parallel_mean", "parallel_size",
         "contraction", "squared_contraction", "part", "norm_test", "mixing", "projection",
-        "deviation_from_mean", "delay_adaptive_exchange",
+        "deviation_from_mean", "delay_adaptive_exchange", "mass_mixing", "mass_averaging",
+        "mass_projection", "mass_shift",
     }  # fmt: skip
 
     assert {lemma.name for lemma in lemmas.stated()} == modelling | tested

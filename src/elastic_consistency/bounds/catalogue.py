@@ -60,6 +60,7 @@ from elastic_consistency.bounds.published_convergence import (
     published_strongly_convex_parallel_step,
     published_strongly_convex_single_step,
 )
+from elastic_consistency.bounds.push_sum import push_sum_squared_gap
 from elastic_consistency.bounds.server import (
     server_applied_gap,
     server_error_feedback_gap,
@@ -121,6 +122,7 @@ _BOUNDS = (
     gossip_gap,
     gossip_combine_first_gap,
     one_peer_exponential_gap,
+    push_sum_squared_gap,
     local_sgd_gap,
     local_sgd_noise_gap,
     nonconvex_single_step,

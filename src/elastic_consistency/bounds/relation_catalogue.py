@@ -249,6 +249,18 @@ def _special_cases() -> tuple[Relation, ...]:
             _of("error_feedback_nonconvex"),
             "one node",
         ),
+        (
+            "push_sum_squared_gap",
+            {s.w_mass: 1, s.m_rounds: 1},
+            (s.alpha * _of("gossip_gap")) ** 2,
+            "equal masses: gossip",
+        ),
+        (
+            "push_sum_squared_gap",
+            {s.w_mass: 1, s.rho: 0, s.m_rounds: s.k},
+            (s.alpha * _of("one_peer_exponential_gap")) ** 2,
+            "equal masses, exact after k rounds",
+        ),
         ("fixed_delay_stability", {s.tau: 0}, 2 / s.lambda_, "the classic limit 2 / lambda"),
         (
             "server_error_feedback_gap",

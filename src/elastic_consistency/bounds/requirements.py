@@ -31,6 +31,12 @@ class Requirement(Enum):
     CONTRACTION = "E|Q(w) - w|^2 <= gamma |w|^2"
     ERROR_FEEDBACK = "what a codec leaves out is kept and added to its next input"
     DOUBLY_STOCHASTIC = "the mixing matrix is doubly stochastic, |W - 11'/n| <= rho"
+    COLUMN_STOCHASTIC = "nodes split numerator and mass alike, and nothing is lost on the way"
+    MASS_MIXING = (
+        "m_rounds rounds of mixing shrink deviations from the mean by rho, in the rms weighted by "
+        "mass over nodes and messages in flight"
+    )
+    MASS_BOUNDED = "the harmonic mean of the masses of the nodes is at least w_mass in each step"
     EXACT_AFTER_K = "any k consecutive mixing matrices multiply to exact averaging"
     SYNCHRONOUS = "all nodes take every step together"
     CATCH_UP = "what is missing from a view arrives before the next step is closed"

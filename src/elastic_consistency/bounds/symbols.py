@@ -122,6 +122,7 @@ rho_e = _nonnegative("rho_e")
 Delta_e = _nonnegative("Delta_e")
 n_blocks = _positive("n_blocks")
 w_mass = _positive("w_mass")
+m_rounds = _positive("m_rounds")
 t_job = _positive("t_job")
 t_max = _positive("t_max")
 t_mean = _positive("t_mean")
@@ -177,7 +178,10 @@ _TABLE = (
     SymbolInfo(rho_e, NUMBER, "largest share of summands that one conflicts with", sp.S.Zero),
     SymbolInfo(Delta_e, NUMBER, "largest share of summands on one coordinate", sp.S.Zero),
     SymbolInfo(n_blocks, NUMBER, "number of blocks of coordinates", sp.Integer(100)),
-    SymbolInfo(w_mass, NUMBER, "smallest mass of a replica; the mean is 1", sp.Rational(1, 8)),
+    SymbolInfo(
+        w_mass, NUMBER, "smallest harmonic mean of the masses of the nodes", sp.Rational(1, 8)
+    ),
+    SymbolInfo(m_rounds, NUMBER, "rounds after which deviations shrink by rho", sp.Integer(12)),
     SymbolInfo(t_job, SECONDS, "seconds for one gradient", sp.Integer(1)),
     SymbolInfo(t_max, SECONDS, "seconds for one gradient on the slowest worker", sp.Integer(10)),
     SymbolInfo(t_mean, SECONDS, "mean seconds for one gradient over workers", sp.Integer(2)),

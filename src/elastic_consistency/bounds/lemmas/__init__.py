@@ -4,7 +4,7 @@ A premise of a proof is an instance of one of them: the inequality is computed f
 arguments, so a proof cannot misquote a lemma. Tests check each lemma on random instances.
 """
 
-from elastic_consistency.bounds.lemmas import inequalities, losses, noise, systems
+from elastic_consistency.bounds.lemmas import inequalities, losses, mass, noise, systems
 from elastic_consistency.bounds.lemmas.base import Lemma, Premise
 from elastic_consistency.bounds.lemmas.inequalities import (
     capped_weight,
@@ -34,6 +34,14 @@ from elastic_consistency.bounds.lemmas.losses import (
     smoothness,
     strong_convexity,
     strong_monotonicity,
+)
+from elastic_consistency.bounds.lemmas.mass import (
+    later_rounds,
+    mass_averaging,
+    mass_mixing,
+    mass_projection,
+    mass_shift,
+    mean_gap,
 )
 from elastic_consistency.bounds.lemmas.noise import (
     batch_variance,
@@ -95,7 +103,7 @@ from elastic_consistency.bounds.lemmas.systems import (
 
 def stated() -> tuple[Lemma, ...]:
     """Return every lemma that a proof may use."""
-    return inequalities.STATED + losses.STATED + noise.STATED + systems.STATED
+    return inequalities.STATED + losses.STATED + noise.STATED + systems.STATED + mass.STATED
 
 
 __all__ = [
@@ -131,11 +139,17 @@ __all__ = [
     "initial_distance",
     "jobs_in_flight",
     "late_messages",
+    "later_rounds",
     "least_of_steps",
     "least_value",
     "lipschitz_gradient",
     "local_steps",
     "lost_messages",
+    "mass_averaging",
+    "mass_mixing",
+    "mass_projection",
+    "mass_shift",
+    "mean_gap",
     "mean_of_nodes",
     "mean_residual_gap",
     "mean_step_size",

@@ -1,0 +1,108 @@
+"""The gap of stochastic gradient push, with or without overlap: the least mass is in it."""
+
+import sympy as sp
+
+from elastic_consistency.bounds import lemmas
+from elastic_consistency.bounds.bound import Bound, Side, Source, Status
+from elastic_consistency.bounds.derivation import Derivation
+from elastic_consistency.bounds.lemmas import JOBS_BETWEEN
+from elastic_consistency.bounds.recursions import Recursion
+from elastic_consistency.bounds.requirements import Requirement
+from elastic_consistency.bounds.steps import Combination, Square
+from elastic_consistency.bounds.symbols import M, alpha, m_rounds, rho, w_mass
+from elastic_consistency.bounds.vectors import norm, squared_norm, vector
+from elastic_consistency.execution.quantities import Quantity, Sequence
+
+_WINDOWS = sp.Symbol("t", positive=True)
+_SHIFT = M / sp.sqrt(w_mass)
+_LIMIT = alpha * (m_rounds - 1 + rho) / (1 - rho) * _SHIFT
+
+
+def prove() -> Derivation:
+    """Return the proof: a window shrinks what it finds by rho and adds m_rounds shifts."""
+    y, gap, deviation = vector("y"), vector("x - v"), vector("deviation")
+    one_shift, one_more, later = _shifts()
+    window = _window(one_shift, later)
+    stays = Recursion("deviation stays bounded", window, norm(y), norm(deviation), _WINDOWS)
+    bounded = Combination(
+        "gap",
+        goal=(norm(gap), _LIMIT),
+        terms=(
+            (sp.S.One, stays),
+            (rho**_WINDOWS, lemmas.starts_at_zero(norm(y))),
+            (sp.S.One, lemmas.mean_gap(deviation)),
+        ),
+    )
+    squared = Square("squared gap", bounded, gap)
+    return Derivation(
+        squared_norm(gap), (one_shift, one_more, later, window, stays, bounded, squared)
+    )
+
+
+def _shifts() -> tuple[Combination, Combination, Recursion]:
+    shift, centred, total = vector("G / mass"), vector("shift"), vector("shifts")
+    one_shift = Combination(
+        "one shift",
+        goal=(norm(centred), _SHIFT),
+        terms=(
+            (sp.S.One, lemmas.mass_projection(centred, shift)),
+            (sp.S.One, lemmas.mass_shift(shift, vector("G"))),
+            (1 / sp.sqrt(w_mass), lemmas.second_moment(vector("G"))),
+        ),
+    )
+    averaged = vector("averaged shift")
+    one_more = Combination(
+        "one more shift",
+        goal=(norm(total + alpha * averaged), norm(total) + alpha * _SHIFT),
+        terms=(
+            (sp.S.One, lemmas.minkowski(total, alpha * averaged)),
+            (alpha, lemmas.mass_averaging(averaged, centred)),
+            (alpha, one_shift),
+        ),
+    )
+    end = norm(vector("later shifts"))
+    return one_shift, one_more, Recursion("later shifts", one_more, norm(total), end, JOBS_BETWEEN)
+
+
+def _window(one_shift: Combination, later: Recursion) -> Combination:
+    y, centred, mixed = vector("y"), vector("shift"), vector("mixed")
+    rest = vector("later shifts")
+    return Combination(
+        "m_rounds rounds",
+        goal=(norm(mixed + rest), rho * norm(y) + (m_rounds - 1 + rho) * alpha * _SHIFT),
+        terms=(
+            (sp.S.One, lemmas.minkowski(mixed, rest)),
+            (sp.S.One, lemmas.mass_mixing(mixed, y - alpha * centred)),
+            (rho, lemmas.minkowski(y, -alpha * centred)),
+            (rho * alpha, one_shift),
+            (sp.S.One, later),
+            (sp.S.One, lemmas.starts_at_zero(norm(vector("shifts")))),
+            (alpha * _SHIFT, lemmas.later_rounds(JOBS_BETWEEN)),
+        ),
+    )
+
+
+push_sum_squared_gap = Bound(
+    name="push_sum_squared_gap",
+    title="push-sum, messages of any delay: |x - v|^2, mean weighted by mass",
+    quantity=Quantity.SQUARED_DISTANCE,
+    sequence=Sequence.MEAN,
+    side=Side.UPPER,
+    expression=_LIMIT**2,
+    assumptions=(sp.Lt(rho, 1), sp.Ge(m_rounds, 1, evaluate=False)),
+    requirements=frozenset(
+        {
+            Requirement.SECOND_MOMENT,
+            Requirement.COLUMN_STOCHASTIC,
+            Requirement.MASS_MIXING,
+            Requirement.MASS_BOUNDED,
+        }
+    ),
+    source=Source("docs/theory/push_sum.md", Status.DERIVED),
+    proof=prove,
+    note=(
+        "The distance of the views to their mean, alpha^2 B^2. Without delays w_mass = 1 and B is "
+        "gossip_gap (m_rounds = 1) or one_peer_exponential_gap (rho = 0). The plain rms over "
+        "nodes is at most 1/sqrt(least mass) times larger."
+    ),
+)
