@@ -5,7 +5,8 @@
 - A `console` block holds commands after `$ ` and what each prints. `elastic` runs in this process,
   `python FILE` in one of its own, `echo $?` prints the last exit code; other commands are for
   the reader. A comment `test: smaller` before the block lets the quick test run the command on
-  a smaller study, and then only its exit code counts; the slow test runs it as it stands.
+  a smaller study, and then only its exit code counts; `test: slow` lets it leave the block out.
+  The slow test runs all as it stands.
 - A `code-cell` is a cell of a notebook. A comment `prints` after it says what it must print.
 """
 
@@ -27,7 +28,7 @@ from elastic_consistency.cli import main
 DOCS = Path(__file__).parents[2] / "docs"
 _OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 _BLOCK = re.compile(
-    r"(?:<!-- test: (?P<how>smaller)(?P<extra>[^\n]*) -->\n)?"
+    r"(?:<!-- test: (?P<how>smaller|slow)(?P<extra>[^\n]*) -->\n)?"
     r"^(?P<fence>`{3,})(?P<kind>[^\n]*)\n(?P<body>.*?)^(?P=fence)$"
     r"(?:\n+<!-- prints\n(?P<prints>.*?)-->)?",
     re.S | re.M,
@@ -48,7 +49,7 @@ class Block:
 
     kind: str
     body: str
-    smaller: bool
+    how: str
     extra: tuple[str, ...]
     prints: str | None
 
@@ -71,7 +72,7 @@ def blocks_of(text: str) -> list[Block]:
         Block(
             found["kind"].strip(),
             found["body"],
-            found["how"] is not None,
+            found["how"] or "",
             tuple(shlex.split(found["extra"] or "")),
             found["prints"],
         )
@@ -106,7 +107,7 @@ class Script:
                 self._cell(block)
             elif block.kind.startswith("{code-block}"):
                 self._file(block)
-            elif block.kind == "console":
+            elif block.kind == "console" and (self.full or block.how != "slow"):
                 self._console(block)
         return self.failures
 
@@ -141,7 +142,7 @@ class Script:
             path.write_text(body.lstrip("\n"), "utf-8")
 
     def _console(self, block: Block) -> None:
-        smaller = block.smaller and not self.full
+        smaller = block.how == "smaller" and not self.full
         for command, wanted in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block.body, re.M):
             words = shlex.split(command, comments=True)
             if smaller:
@@ -198,13 +199,13 @@ def script(tmp_path, monkeypatch):
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """`page` is every page that runs; `long_page` is every page that the quick test shortens."""
+    """`page` is every page that runs; `long_page` is one of which the quick test runs less."""
     texts = {path: path.read_text("utf-8") for path in sorted(DOCS.rglob("*.md"))}
     texts = {path: text for path, text in texts.items() if "generated" not in path.parts}
     pages = {path: text for path, text in texts.items() if is_executed(text)}
     chosen = {
         "page": pages,
-        "long_page": {path: text for path, text in pages.items() if "<!-- test: smaller" in text},
+        "long_page": {path: text for path, text in pages.items() if "<!-- test: " in text},
     }
     for name, found in chosen.items():
         if name in metafunc.fixturenames:
