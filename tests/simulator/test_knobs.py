@@ -84,7 +84,7 @@ _FABRIC = frozenset({"fabric_bandwidth_bytes_per_s"})
 _PORT = frozenset({"server_bandwidth_bytes_per_s"})
 #: What each protocol cannot do; none of it is ignored.
 REFUSED = {
-    "AllReduce": _MEMBERS | _FABRIC,
+    "AllReduce": _FABRIC,
     "LocalSgd": _MEMBERS | _FABRIC,
     "LossyBroadcast": _MEMBERS | _FABRIC,
     "CrashFaults": _MEMBERS | _FABRIC,

@@ -8,6 +8,7 @@ from typing import final
 import simpy
 
 from elastic_consistency.random_streams import Cause
+from elastic_consistency.schedule import SERVER
 from elastic_consistency.simulator.alarm import Alarm
 from elastic_consistency.simulator.delays.draws import independent_draws
 from elastic_consistency.simulator.fault_script import Crash, LateStart, RandomCrashes
@@ -44,6 +45,8 @@ class Lifetimes:
     def begin(self) -> None:
         """Start all workers that are there from the beginning, and plan the rest."""
         script = self._simulation.cluster.faults
+        if script.moves_workers:
+            self._simulation.record.annotate("faults", SERVER, "workers may come and go")
         late = {fault.worker: fault.at_s for fault in script.faults if isinstance(fault, LateStart)}
         for worker, seconds in sorted(late.items()):
             self._simulation.record.annotate("late start", worker, f"{seconds!r} s")

@@ -9,7 +9,12 @@ import simpy
 from elastic_consistency.schedule import ABSENT, Op, Schedule
 from elastic_consistency.simulator.alarm import Alarm
 from elastic_consistency.simulator.collectives import AbstractCollective, Ring, collective_seconds
-from elastic_consistency.simulator.protocols.base import AbstractProtocol
+from elastic_consistency.simulator.protocols.base import AbstractUnreliableProtocol
+from elastic_consistency.simulator.protocols.elastic_rounds import ElasticRounds
+from elastic_consistency.simulator.protocols.elastic_rounds_restatement import (
+    require_elastic_rounds,
+)
+from elastic_consistency.simulator.protocols.fault_restatement import has_faults
 from elastic_consistency.simulator.protocols.restatement import (
     refuse_unless,
     require_everywhere,
@@ -23,12 +28,13 @@ _LIFE = (Op.READ, Op.GRADIENT, Op.ENCODE, Op.PUT, Op.DROP)
 
 @final
 @dataclass(frozen=True, slots=True)
-class AllReduce(AbstractProtocol):
+class AllReduce(AbstractUnreliableProtocol):
     """p workers compute at the same model, sum their updates and step, in rounds.
 
     Each worker holds a replica, and all replicas stay equal. The all-reduce starts when the
     slowest worker has finished and ends everywhere at once. With links that cost nothing it
-    is minibatch stochastic gradient descent.
+    is minibatch stochastic gradient descent. When workers crash or join late, the rounds are
+    those of ElasticRounds, with weights and shares 1/c for the c members of a round.
 
     Attributes:
         collective: Algorithm of the all-reduce, which sets its time.
@@ -40,9 +46,14 @@ class AllReduce(AbstractProtocol):
         return tuple(range(cluster.n_workers))
 
     def start(self, simulation):
-        _Rounds(simulation, self.collective).begin()
+        moving = simulation.cluster.faults.moves_workers
+        rounds = ElasticRounds if moving else _Rounds
+        rounds(simulation, self.collective).begin()
 
     def restate(self, schedule):
+        if has_faults(schedule):
+            self.restate_with_faults(schedule)
+            return
         rule, p = "all-reduce", schedule.metadata.n_workers
         require_only(schedule, (*_LIFE, Op.ADD, Op.STEP), rule)
         found = rows_of_jobs(schedule, _LIFE, rule)
@@ -54,6 +65,9 @@ class AllReduce(AbstractProtocol):
         own = schedule.rows.replica[found[:, 0]] == job % p
         require_everywhere(own, found[:, 0], rule, "a worker reads its own replica")
         _require_whole_rounds(schedule, found, p, rule)
+
+    def restate_with_faults(self, schedule):
+        require_elastic_rounds(schedule, "all-reduce")
 
 
 def _require_whole_rounds(schedule: Schedule, found: np.ndarray, p: int, rule: str) -> None:
