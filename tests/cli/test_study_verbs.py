@@ -7,29 +7,6 @@ import pytest
 
 from elastic_consistency.schedule import Schedule
 
-SMALLER = {
-    "gradients = 600": "gradients = 80",
-    "gradients = 400": "gradients = 40",
-    "target_share = 0.02": "target_share = 0.4",
-    "count = 8": "count = 2",
-    "count = 2 }\nreplicates = 8": "count = 1 }\nreplicates = 2",
-    "replicates = 256": "replicates = 8",
-    "[0.5, 0.25, 0.125, 0.0625, 0.03125]": "[0.5, 0.125]",
-}
-
-
-@pytest.fixture
-def study_file(elastic, tmp_path):
-    """The preset two_nodes, made small."""
-    path = tmp_path / "small.toml"
-    assert elastic("new", "two_nodes", "--output", path).code == 0
-    text = path.read_text()
-    for old, new in SMALLER.items():
-        assert old in text
-        text = text.replace(old, new)
-    path.write_text(text)
-    return path
-
 
 def test_new_lists_its_presets(elastic):
     assert "federated" in json.loads(elastic("new", "--json").out)
@@ -100,6 +77,9 @@ def test_simulate_refuses_what_is_not_there(elastic, study_file, option, told):
         (("--replicates", "0"), "--replicates"),
         (("--step-share", "-1"), "--step-share"),
         (("--contender", "nobody"), "one of asynchronous, synchronous"),
+        (("--dtype", "float16"), "--dtype must be one of float64, float32, bfloat16, got"),
+        (("--dtype", "bfloat16"), "--tolerance must be given with --dtype bfloat16"),
+        (("--pace", "-1"), "--pace must be a finite number >= 0, got -1"),
     ],
 )
 def test_replay_refuses_bad_numbers(elastic, study_file, tmp_path, option, told):
@@ -120,6 +100,33 @@ def test_replay_says_equal_or_fails(elastic, study_file, tmp_path):
 
     assert (equal.code, json.loads(equal.out)["holds"]) == (0, True)
     assert (different.code, json.loads(different.out)["holds"]) == (1, False)
+
+
+@pytest.mark.slow
+def test_replay_waits_rounds_and_orders_as_it_is_told(elastic, study_file, tmp_path):
+    """0.1 real seconds for one of the schedule, in single precision."""
+    path = tmp_path / "s.parquet"
+    elastic("simulate", study_file, "--output", path)
+    options = ("--dtype", "float32", "--pace", "0.1", "--ordered", "--ranks", "3")
+
+    told = json.loads(elastic("replay", path, "--study", study_file, *options, "--json").out)
+
+    check = told["check"]
+    assert told["holds"]
+    assert 1e-12 < check["error"] <= check["tolerance"] < 1e-3
+    assert 0 <= check["median_lateness_s"] <= check["largest_lateness_s"]
+    assert (check["dtype"], check["pace"], check["ordered"]) == ("float32", 0.1, True)
+
+
+@pytest.mark.slow
+def test_a_device_that_is_not_there_is_one_line_and_a_failed_run(elastic, study_file, tmp_path):
+    path = tmp_path / "s.parquet"
+    elastic("simulate", study_file, "--output", path)
+
+    answer = elastic("replay", path, "--study", study_file, "--device", "nonsense")
+
+    assert (answer.code, answer.out, answer.err.count("\n")) == (1, "", 1)
+    assert "--device nonsense does not work on this machine" in answer.err
 
 
 def test_advise_answers_in_text_and_in_json(elastic, study_file):

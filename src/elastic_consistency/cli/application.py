@@ -12,6 +12,7 @@ from elastic_consistency.cli.demo import demo
 from elastic_consistency.cli.explain import explain
 from elastic_consistency.cli.failures import exit_code_of
 from elastic_consistency.cli.inspect import inspect
+from elastic_consistency.cli.live import live
 from elastic_consistency.cli.new import new
 from elastic_consistency.cli.papers import papers_verbs
 from elastic_consistency.cli.replay import replay
@@ -51,6 +52,8 @@ def application() -> typer.Typer:
     app.command(epilog="Example: elastic simulate two_nodes.toml --seed 3")(simulate)
     replay_example = "replay asynchronous-0.parquet --study two_nodes.toml --ranks 2"
     app.command(epilog=f"Example: elastic {replay_example}")(replay)
+    live_example = "live server --workers 3 --pause-s 0.01 --pause-s 0.01 --pause-s 0.1"
+    app.command(epilog=f"Example: elastic {live_example}")(live)
     app.command(epilog="Example: elastic inspect elastic-demo/asynchronous-0.parquet")(inspect)
     app.add_typer(bounds_verbs(), name="bounds")
     app.add_typer(papers_verbs(), name="papers")

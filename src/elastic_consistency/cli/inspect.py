@@ -35,12 +35,12 @@ def inspect(
         show_summary(summary)
 
 
-def show_summary(summary: "ScheduleSummary") -> None:
+def show_summary(summary: "ScheduleSummary", *, valid: str = "every invariant holds") -> None:
     """Print a schedule's figures and every worker's time."""
     out = console()
     facts = [
         ("protocol", summary.protocol or "unknown"),
-        ("valid", "every invariant holds"),
+        ("valid", valid),
         ("workers", summary.n_workers),
         ("jobs (of which discarded)", f"{summary.jobs} ({summary.discarded_jobs})"),
         ("steps", summary.steps),

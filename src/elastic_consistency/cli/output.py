@@ -58,3 +58,9 @@ def progress_bar(*, quiet: bool = False) -> Iterator[Progress]:
     with Bars(*columns, console=shown, transient=True) as bars:
         task = bars.add_task("starting", total=1.0)
         yield Progress(lambda what, done: bars.update(task, description=what, completed=done))
+
+
+def say_aside(line: str, *, quiet: bool = False) -> None:
+    """One line on stderr for people who wait; nothing on stdout changes."""
+    if not quiet:
+        sys.stderr.write(f"elastic: {line}\n")

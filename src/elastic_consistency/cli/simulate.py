@@ -8,6 +8,7 @@ import typer
 from elastic_consistency.cli.failures import BadInputError
 from elastic_consistency.cli.inspect import show_summary
 from elastic_consistency.cli.output import Json, print_json
+from elastic_consistency.cli.replay import contender_of
 from elastic_consistency.cli.run import Modules, StudyFile
 
 
@@ -25,20 +26,14 @@ def simulate(
 ) -> None:
     """Simulate who meets whom and when, and say where every worker's time goes."""
     from elastic_consistency.studies.files import load_study
-    from elastic_consistency.studies.files.errors import nearest
     from elastic_consistency.studies.runs import schedule_of
     from elastic_consistency.studies.schedule_summary import summarise
 
     loaded = load_study(study, modules=tuple(allow_module or ()))
-    by_name = {entry.name: entry for entry in loaded.contenders}
-    name = contender or loaded.contenders[0].name
-    if name not in by_name:
-        allowed = ", ".join(by_name)
-        hint = nearest(name, by_name)
-        raise BadInputError(f"--contender must be one of {allowed}, got {name!r}{hint}")
+    chosen = contender_of(loaded, contender)
     if seed < 0:
         raise BadInputError(f"--seed must be a number >= 0, got {seed}")
-    schedule = schedule_of(loaded, by_name[name], seed)
+    schedule = schedule_of(loaded, chosen, seed)
     if output is not None:
         schedule.save(output)
     summary = summarise(schedule)

@@ -4,13 +4,53 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
+import numpy as np
+
+from elastic_consistency._checks import check
 from elastic_consistency.execution import execute
 from elastic_consistency.optimization.compression import AbstractCodec
 from elastic_consistency.optimization.oracles import AbstractOracle
 from elastic_consistency.optimization.update_rules import AbstractRule
 from elastic_consistency.schedule import Schedule
 
-TOLERANCE = 1e-12
+# float32 has 29 bits less than float64. bfloat16 has no useful tolerance for every schedule.
+TOLERANCES = {"float64": 1e-12, "float32": 1e-12 * 2**29}
+TOLERANCE = TOLERANCES["float64"]
+NO_TORCH = "torch is not installed: pip install 'elastic-consistency[hardware]'"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ReplaySettings:
+    """How a schedule is replayed.
+
+    Attributes:
+        ranks: Number of processes, >= 1.
+        device: "cpu", or a kind of accelerator that torch knows, such as "cuda".
+        dtype: "float64", "float32" or "bfloat16".
+        pace: Seconds of real time for one second of the schedule, >= 0; 0 does not wait.
+        ordered: Sum messages in the order of the schedule.
+        tolerance: Largest relative difference; None for that of the precision.
+    """
+
+    ranks: int = 2
+    device: str = "cpu"
+    dtype: str = "float64"
+    pace: float = 0.0
+    ordered: bool = False
+    tolerance: float | None = None
+
+    def __post_init__(self) -> None:
+        check(self.ranks >= 1, self, "ranks", "a number of processes >= 1")
+        known = (*TOLERANCES, "bfloat16")
+        check(self.dtype in known, self, "dtype", f"one of {', '.join(known)}")
+        check(0 <= self.pace < float("inf"), self, "pace", "a finite number >= 0")
+        given = self.tolerance is not None or self.dtype in TOLERANCES
+        check(given, self, "tolerance", f"given with dtype {self.dtype}")
+
+    def allowed(self) -> float:
+        """Largest relative difference that counts as equal."""
+        return TOLERANCES[self.dtype] if self.tolerance is None else self.tolerance
 
 
 @final
@@ -28,6 +68,11 @@ class ParityCheck:
         tolerance: Largest error that counts as equal.
         sample_seeds: One a replicate.
         skipped: Why it was not run; "" if it was.
+        device: Where the models were.
+        ordered: Whether messages were summed in the order of the schedule.
+        pace: Seconds of real time for one second of the schedule; 0 did not wait.
+        median_lateness_s: Median delay of a row behind its due time, s; None without a pace.
+        largest_lateness_s: Largest one, s; None without a pace.
     """
 
     schedule: str
@@ -39,6 +84,11 @@ class ParityCheck:
     tolerance: float
     sample_seeds: tuple[int, ...]
     skipped: str = ""
+    device: str = "cpu"
+    ordered: bool = False
+    pace: float = 0.0
+    median_lateness_s: float | None = None
+    largest_lateness_s: float | None = None
 
     @property
     def holds(self) -> bool | None:
@@ -53,10 +103,9 @@ def check_parity(
     *,
     codec: AbstractCodec | None = None,
     sample_seeds: tuple[int, ...] = (0, 1),
-    ranks: int = 2,
-    tolerance: float = TOLERANCE,
+    settings: ReplaySettings | None = None,
 ) -> ParityCheck:
-    """Load a schedule file, execute it, replay it on `ranks` gloo processes, and compare.
+    """Load a schedule file, execute it, replay it on gloo processes, and compare.
 
     Args:
         path: The schedule as parquet.
@@ -64,33 +113,61 @@ def check_parity(
         rule: The update rule.
         codec: Compression of updates.
         sample_seeds: One a replicate.
-        ranks: Number of processes.
-        tolerance: Largest error that counts as equal.
+        settings: How to replay it.
     """
+    chosen = settings or ReplaySettings()
     schedule = Schedule.load(path)
-    error, skipped = None, ""
-    if _has_torch():
-        from elastic_consistency.hardware_backend import parity, replay
-
-        measured = execute(schedule, oracle, rule, seeds=sample_seeds, codec=codec)
-        replayed = replay(schedule, oracle, rule, seeds=sample_seeds, codec=codec, ranks=ranks)
-        error = parity(replayed, measured)
-    else:
-        skipped = "torch is not installed: pip install 'elastic-consistency[hardware]'"
+    error, lateness, skipped = None, np.full(1, np.nan), "" if has_torch() else NO_TORCH
+    if not skipped:
+        error, lateness = _both_ways(schedule, oracle, rule, codec, sample_seeds, chosen)
+    paced = bool(np.isfinite(lateness).any())
     return ParityCheck(
         schedule=path.name,
         digest=schedule.digest(),
-        ranks=ranks,
+        ranks=chosen.ranks,
         backend="gloo",
-        dtype="float64",
+        dtype=chosen.dtype,
         error=error,
-        tolerance=tolerance,
+        tolerance=chosen.allowed(),
         sample_seeds=sample_seeds,
         skipped=skipped,
+        device=chosen.device,
+        ordered=chosen.ordered,
+        pace=chosen.pace,
+        median_lateness_s=float(np.nanmedian(lateness)) if paced else None,
+        largest_lateness_s=float(np.nanmax(lateness)) if paced else None,
     )
 
 
-def _has_torch() -> bool:
+def has_torch() -> bool:
+    """Whether PyTorch is installed."""
     from importlib.util import find_spec
 
     return find_spec("torch") is not None
+
+
+def _both_ways(
+    schedule: Schedule,
+    oracle: AbstractOracle,
+    rule: AbstractRule,
+    codec: AbstractCodec | None,
+    seeds: tuple[int, ...],
+    settings: ReplaySettings,
+) -> tuple[float, np.ndarray]:
+    """Relative difference, and the lateness of every row."""
+    from elastic_consistency.hardware_backend import parity, replay
+
+    measured = execute(schedule, oracle, rule, seeds=seeds, codec=codec)
+    replayed = replay(
+        schedule,
+        oracle,
+        rule,
+        seeds=seeds,
+        codec=codec,
+        ranks=settings.ranks,
+        device=settings.device,
+        dtype=settings.dtype,
+        ordered=settings.ordered,
+        pace=settings.pace,
+    )
+    return parity(replayed, measured), replayed.lateness

@@ -11,7 +11,7 @@ from elastic_consistency.studies.certification import Certification, certify, ob
 from elastic_consistency.studies.comparison import ContenderResult, compare
 from elastic_consistency.studies.manifest import file_digest, manifest
 from elastic_consistency.studies.outcome import StudyOutcome
-from elastic_consistency.studies.parity_check import ParityCheck, check_parity
+from elastic_consistency.studies.parity_check import ParityCheck, ReplaySettings, check_parity
 from elastic_consistency.studies.progress import Progress
 from elastic_consistency.studies.records import plain
 from elastic_consistency.studies.runs import schedule_of, with_step_size
@@ -106,7 +106,7 @@ def _replays(study: Study, compared: Compared, output: Path, ranks: int) -> tupl
             study.oracle,
             with_step_size(contender.rule, result.step_size),
             codec=contender.codec,
-            ranks=ranks,
+            settings=ReplaySettings(ranks=ranks),
         )
 
     pairs = zip(study.contenders, compared, strict=True)

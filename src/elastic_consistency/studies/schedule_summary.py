@@ -109,7 +109,8 @@ def summarise(schedule: Schedule) -> ScheduleSummary:
 
 def protocol_name(schedule: Schedule) -> str:
     """Name of the protocol that made the schedule, "" when the schedule does not say."""
-    protocol = schedule.metadata.provenance.get("protocol", "")
+    told = schedule.metadata.provenance
+    protocol = told.get("protocol", str(told.get("live", "")).partition("(")[0])
     return str(protocol.get("type", "") if isinstance(protocol, dict) else protocol)
 
 

@@ -1,0 +1,132 @@
+"""`elastic live`: real asynchrony on real processes, recorded as a schedule."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from elastic_consistency.cli.failures import FAILED, BadInputError, RunFailedError
+from elastic_consistency.cli.inspect import show_summary
+from elastic_consistency.cli.output import Json, console, print_json, say_aside
+from elastic_consistency.cli.replay import ContenderName, StepShare, contender_of, refuse_numbers
+from elastic_consistency.cli.run import Modules
+
+if TYPE_CHECKING:
+    from elastic_consistency.studies.live_check import LiveCheck, LiveSettings
+
+_PROTOCOLS = "server, all-reduce, push-sum, overlap-push-sum, pairwise or hogwild"
+_Gradients = Annotated[
+    int, typer.Option(help="Gradients of each worker; of all together at a server.")
+]
+_Study = Annotated[
+    Path | None, typer.Option(help="Takes problem, rule and codec from it; those of the demo else.")
+]
+_Pause = Annotated[
+    list[float] | None,
+    typer.Option(help="Mean seconds added to a gradient; once for all, or once a worker."),
+]
+_Output = Annotated[
+    Path | None, typer.Option(help="The recorded schedule; live-PROTOCOL.parquet by default.")
+]
+
+
+def live(
+    protocol: Annotated[str, typer.Argument(help=f"One of {_PROTOCOLS}.")],
+    workers: Annotated[int, typer.Option(help="Number of workers.")] = 3,
+    gradients: _Gradients = 60,
+    seed: Annotated[int, typer.Option(help="Of samples, pauses and peers.")] = 0,
+    pause_s: _Pause = None,
+    study: _Study = None,
+    contender: ContenderName = None,
+    step_share: StepShare = 0.0625,
+    overlap: Annotated[int, typer.Option(help="Steps of overlap-push-sum.")] = 1,
+    blocks: Annotated[int, typer.Option(help="Blocks of the model of hogwild.")] = 4,
+    output: _Output = None,
+    allow_module: Modules = None,
+    json: Json = False,
+) -> None:
+    """Train on real processes, record what happened, and check it; exit 1 if it is not so.
+
+    The recorded schedule is executed once more, which must give the models that were trained.
+    It can be inspected, replayed and compared as any other: elastic compare live.parquet s.parquet
+    """
+    counts = (("--workers", workers), ("--gradients", gradients))
+    refuse_numbers(*counts, ("--overlap", overlap), ("--blocks", blocks), step_share=step_share)
+    pauses = tuple(pause_s or ())
+    settings = _settings(protocol, workers, gradients, seed, pauses, overlap, blocks)
+    problem = _problem(study, contender, step_share, tuple(allow_module or ()))
+    mean = max(settings.pauses_s, default=0.0)
+    per_worker = gradients / workers if protocol == "server" else gradients
+    least = mean * per_worker
+    say_aside(f"the pauses make this take about {least:.3g} s", quiet=json or least < 2)
+    path = output or Path(f"live-{protocol}.parquet")
+    check = _run(settings, problem, path)
+    if json:
+        print_json({"holds": check.holds, "schedule": path, "check": check})
+    else:
+        _show(check, path)
+    if not check.holds:
+        raise typer.Exit(FAILED)
+
+
+def _settings(protocol: str, *rest: Any) -> "LiveSettings":
+    from elastic_consistency.studies.files.errors import nearest
+    from elastic_consistency.studies.live_check import LIVE_PROTOCOLS, LiveSettings
+
+    if protocol not in LIVE_PROTOCOLS:
+        allowed, hint = ", ".join(LIVE_PROTOCOLS), nearest(protocol, LIVE_PROTOCOLS)
+        raise BadInputError(f"PROTOCOL must be one of {allowed}, got {protocol!r}{hint}")
+    return LiveSettings(protocol, *rest)
+
+
+def _problem(
+    study: Path | None, contender: str | None, step_share: float, modules: tuple[str, ...]
+) -> tuple[Any, ...]:
+    """Oracle, rule and codec."""
+    from elastic_consistency.studies.demo import demo_problem, read_data
+    from elastic_consistency.studies.files import load_study
+    from elastic_consistency.studies.runs import with_step_size
+
+    if study is None:
+        from elastic_consistency.optimization.update_rules import SGD
+
+        if contender is not None:
+            raise BadInputError(f"--contender must come with --study, got {contender!r} alone")
+        oracle = demo_problem(read_data("breast_cancer"))
+        return oracle, SGD(step_share / oracle.constants().smoothness), None
+    loaded = load_study(study, modules=modules)
+    chosen = contender_of(loaded, contender)
+    step_size = step_share / loaded.oracle.constants().smoothness
+    return loaded.oracle, with_step_size(chosen.rule, step_size), chosen.codec
+
+
+def _run(settings: "LiveSettings", problem: tuple[Any, ...], path: Path) -> "LiveCheck":
+    from elastic_consistency.studies.live_check import check_live
+    from elastic_consistency.studies.parity_check import NO_TORCH, has_torch
+
+    if not has_torch():
+        raise RunFailedError(NO_TORCH)
+    if not path.parent.is_dir():
+        raise BadInputError(f"--output must be in a folder that exists, got {path}")
+    check, schedule = check_live(settings, *problem)
+    schedule.save(path)
+    return check
+
+
+def _show(check: "LiveCheck", path: Path) -> None:
+    show_summary(check.summary, valid=check.invalid or "every invariant holds")
+    word = "equal" if check.error <= check.tolerance else "DIFFERENT"
+    out = console()
+    for line in (
+        (
+            f"Clocks: times between processes are off by {check.clock_error_s:.3g} s at most; "
+            f"causality moved them by {check.shift_s:.3g} s at most."
+        ),
+        (
+            f"Models against the execution of the recorded schedule: {word}, relative difference "
+            f"{check.error:.1e}, allowed {check.tolerance:g}."
+        ),
+        f"Loss: {check.start_loss:.4g} at the start, {check.last_loss:.4g} at the end.",
+        f"Schedule in {path}. Next: elastic compare {path} another.parquet",
+    ):
+        out.print(line, markup=False, soft_wrap=True)

@@ -1,0 +1,63 @@
+"""`elastic live`: a run that nobody scheduled, and its record."""
+
+import json
+
+import pytest
+
+from elastic_consistency.schedule import Schedule
+from elastic_consistency.studies.live_check import LIVE_PROTOCOLS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("protocol", LIVE_PROTOCOLS)
+def test_the_record_is_valid_and_executing_it_gives_the_trained_models(
+    elastic, study_file, tmp_path, protocol
+):
+    path = tmp_path / "live.parquet"
+    options = ("--workers", 2, "--gradients", 6, "--study", study_file, "--output", path)
+
+    answer = elastic("live", protocol, *options, "--json")
+
+    told = json.loads(answer.out)
+    assert (answer.code, told["holds"], told["check"]["invalid"]) == (0, True, "")
+    assert told["check"]["error"] <= 1e-12
+    schedule = Schedule.load(path)
+    schedule.check()
+    assert told["check"]["summary"]["digest"] == schedule.digest()
+    assert len(schedule.jobs) == (6 if protocol == "server" else 12)
+
+
+@pytest.mark.slow
+def test_the_text_names_clock_error_difference_and_staleness(elastic, study_file, tmp_path):
+    path = tmp_path / "live.parquet"
+    options = ("--gradients", 12, "--pause-s", 0.001, "--study", study_file, "--output", path)
+
+    answer = elastic("live", "server", *options)
+
+    text = " ".join(answer.out.split())
+    assert answer.code == 0, answer.err
+    assert "LiveServer" in text
+    assert "staleness [steps]: mean" in text
+    assert "times between processes are off by" in text
+    assert "equal, relative difference" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("servr",), "did you mean 'server'"),
+        (("server", "--workers", "0"), "--workers must be a number >= 1, got 0"),
+        (("server", "--seed", "-1"), "seed must be a number >= 0, got -1"),
+        (("server", "--pause-s", "1", "--pause-s", "2"), "one or 3 of them"),
+        (("server", "--contender", "a"), "--contender must come with --study"),
+        (("pairwise", "--workers", "1"), "at least 2 workers"),
+        (("server", "--output", "nowhere/x.parquet"), "in a folder that exists"),
+    ],
+)
+def test_bad_input_is_one_line(elastic, tmp_path, monkeypatch, words, told):
+    monkeypatch.chdir(tmp_path)
+
+    answer = elastic("live", *words)
+
+    assert (answer.code, answer.out, answer.err.count("\n")) == (2, "", 1)
+    assert told in answer.err
