@@ -174,10 +174,19 @@ class Recorder:
         """Keep an answer that depended on values."""
         self._decisions.append(Decision(self._clock(), question, operands, answer))
 
+    def rows_since(self, first_row: int) -> Rows:
+        """The rows from `first_row` on, as they are now; costs no more than those rows.
+
+        Args:
+            first_row: Number of the first row wanted, in [0, n_rows].
+        """
+        width = len(_DTYPES)
+        table = np.frombuffer(self._rows, np.float64).reshape(-1, width)[first_row:]
+        # Copies, even where the type fits: a view would keep the array from growing.
+        return Rows(*(table[:, k].astype(dtype) for k, dtype in enumerate(_DTYPES.values())))
+
     def finish(self) -> Schedule:
         """The schedule recorded so far; what was not dropped is declared in flight."""
-        table = np.frombuffer(self._rows, np.float64).reshape(-1, len(_DTYPES))
-        columns = (table[:, k].astype(dtype) for k, dtype in enumerate(_DTYPES.values()))
         jobs = Jobs(
             np.array(self._worker, np.int32),
             np.array(self._round, np.int64),
@@ -196,7 +205,7 @@ class Recorder:
             annotations=tuple(self._annotations),
             provenance=provenance,
         )
-        return Schedule(Rows(*columns), jobs, messages, metadata)
+        return Schedule(self.rows_since(0), jobs, messages, metadata)
 
     def _row(
         self,
