@@ -178,7 +178,8 @@ def test_links_that_are_calm_draw_what_they_drew_before():
         for used in (cluster, replace(cluster, faults=script))
     ]
 
-    assert schedules[0].digest() == schedules[1].digest()
+    assert np.array_equal(schedules[0].rows.time, schedules[1].rows.time)
+    assert np.array_equal(schedules[0].rows.job, schedules[1].rows.job)
 
 
 @pytest.mark.parametrize(

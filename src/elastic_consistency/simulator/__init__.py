@@ -11,6 +11,7 @@ from elastic_consistency.simulator.collectives import Flat as Flat
 from elastic_consistency.simulator.collectives import Ring as Ring
 from elastic_consistency.simulator.collectives import Tree as Tree
 from elastic_consistency.simulator.engine import simulate as simulate
+from elastic_consistency.simulator.fault_replay import faults_of as faults_of
 from elastic_consistency.simulator.fault_script import Crash as Crash
 from elastic_consistency.simulator.fault_script import FaultScript as FaultScript
 from elastic_consistency.simulator.fault_script import LateStart as LateStart

@@ -6,10 +6,12 @@ from math import inf
 
 import numpy as np
 
-from elastic_consistency.schedule import Annotation, Metadata, Schedule
+from elastic_consistency.schedule import SERVER, Annotation, Metadata, Schedule
 from elastic_consistency.simulator.answers import AbstractAnswers
 from elastic_consistency.simulator.clocks import describe_clock
 from elastic_consistency.simulator.cluster import Cluster
+from elastic_consistency.simulator.fault_replay import describe_partition
+from elastic_consistency.simulator.fault_script import Partition
 from elastic_consistency.simulator.inert import inert_parts
 from elastic_consistency.simulator.payload import Payload
 from elastic_consistency.simulator.protocols.base import (
@@ -74,18 +76,22 @@ def simulate(
     protocol.start(simulation)
     _run(simulation, until)
     metadata.provenance["inert"] = inert_parts(cluster, simulation.used)
-    schedule = _with_clocks(simulation.finish(), cluster)
+    schedule = _with_remarks(simulation.finish(), cluster)
     _check_end(simulation, schedule, until)
     return schedule
 
 
-def _with_clocks(schedule: Schedule, cluster: Cluster) -> Schedule:
-    """Remark whose clock is not true; the rows keep the true time."""
-    skewed = ((k, worker.clock) for k, worker in enumerate(cluster.workers))
+def _with_remarks(schedule: Schedule, cluster: Cluster) -> Schedule:
+    """Remark who is cut off and whose clock is not true; the rows keep the true time."""
     remarks = tuple(
-        Annotation(0, 0.0, "clock", worker, describe_clock(clock))
-        for worker, clock in skewed
-        if not clock.is_true
+        Annotation(0, 0.0, "clock", worker, describe_clock(machine.clock))
+        for worker, machine in enumerate(cluster.workers)
+        if not machine.clock.is_true
+    )
+    remarks += tuple(
+        Annotation(0, 0.0, "partition", SERVER, describe_partition(fault))
+        for fault in cluster.faults.faults
+        if isinstance(fault, Partition)
     )
     metadata = schedule.metadata
     if not remarks:
@@ -118,8 +124,7 @@ def _check_members(protocol: AbstractProtocol, cluster: Cluster) -> None:
 def _run(simulation: Simulation, until: Until) -> None:
     env = simulation.env
     if until.drain:
-        env.run()
-        simulation.settle()
+        simulation.drain()
         return
     while not simulation.refused and env.peek() < until.time_s:
         env.step()
