@@ -8,6 +8,7 @@ import typer
 from elastic_consistency.cli.advise import advise
 from elastic_consistency.cli.bounds import bounds_verbs
 from elastic_consistency.cli.calibrate import calibrate
+from elastic_consistency.cli.compare import compare
 from elastic_consistency.cli.demo import demo
 from elastic_consistency.cli.explain import explain
 from elastic_consistency.cli.failures import exit_code_of
@@ -54,6 +55,7 @@ def application() -> typer.Typer:
     app.command(epilog=f"Example: elastic {replay_example}")(replay)
     live_example = "live server --workers 3 --pause-s 0.01 --pause-s 0.01 --pause-s 0.1"
     app.command(epilog=f"Example: elastic {live_example}")(live)
+    app.command(epilog="Example: elastic compare live-server.parquet simulated.parquet")(compare)
     app.command(epilog="Example: elastic inspect elastic-demo/asynchronous-0.parquet")(inspect)
     app.add_typer(bounds_verbs(), name="bounds")
     app.add_typer(papers_verbs(), name="papers")
