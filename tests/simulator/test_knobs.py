@@ -94,8 +94,8 @@ REFUSED = {
     "MessagePassing": _MEMBERS,
     "SharedMemory": _MEMBERS,
     "BlockCoordinate": _MEMBERS | _PORT,
-    "ElasticAveraging": _MEMBERS | _PORT,
-    "AsynchronousElasticAveraging": _MEMBERS | _PORT,
+    "ElasticAveraging": _MEMBERS,
+    "AsynchronousElasticAveraging": _MEMBERS,
 }
 
 

@@ -10,7 +10,15 @@ import numpy as np
 
 from elastic_consistency.schedule import Op, Rows, ScheduleError
 from elastic_consistency.schedule.influence import compute_influence
-from elastic_consistency.simulator import Cluster, Link, Until, simulate
+from elastic_consistency.simulator import (
+    Cluster,
+    Crash,
+    FaultScript,
+    LateStart,
+    Link,
+    Until,
+    simulate,
+)
 from elastic_consistency.simulator.delays import Exponential
 
 
@@ -57,7 +65,17 @@ def test_mutants_that_change_a_value_are_caught(protocol):
     two DROPs that change places or two contributions to one buffer.
     """
     cluster = Cluster.alike(4, Exponential(1.0), link=Link(0.05))
-    schedule = simulate(protocol, cluster, until=Until(jobs=20), seed=4)
+    _require_caught(protocol, simulate(protocol, cluster, until=Until(jobs=20), seed=4))
+
+
+def test_mutants_of_schedules_with_faults_are_caught(mortal):
+    faults = FaultScript((Crash(1, 1.5, 1.5), LateStart(2, 0.75), Crash(3, 3.0, 2.0)))
+    cluster = replace(Cluster.alike(4, Exponential(1.0), link=Link(0.05)), faults=faults)
+
+    _require_caught(mortal, simulate(mortal, cluster, until=Until(jobs=24), seed=4))
+
+
+def _require_caught(protocol, schedule):
     values = _values(schedule)
     rng = np.random.default_rng(7)
 

@@ -9,7 +9,6 @@ import simpy
 
 from elastic_consistency._checks import check
 from elastic_consistency.schedule import SERVER, Op
-from elastic_consistency.simulator.alarm import Alarm
 from elastic_consistency.simulator.protocols.base import AbstractProtocol
 from elastic_consistency.simulator.protocols.restatement import (
     APPLIED_ALONE,
@@ -114,7 +113,7 @@ def _require_pairs(schedule, mixes: np.ndarray, rule: str) -> None:
 class _Elastic:
     """One worker and its meetings with the centre."""
 
-    __slots__ = ("_answer", "_answered", "_arrived", "_down", "_job", "_processor", "_protocol",
+    __slots__ = ("_answer", "_down", "_job", "_processor", "_protocol",
                  "_request", "_simulation", "_steps", "_up", "_worker")  # fmt: skip
 
     def __init__(
@@ -122,11 +121,9 @@ class _Elastic:
     ) -> None:
         self._simulation, self._worker, self._protocol = simulation, worker, protocol
         n_bytes = simulation.payload.model_bytes
-        self._up = simulation.transfer(worker, SERVER, n_bytes)
-        self._down = simulation.transfer(SERVER, worker, n_bytes)
+        self._up = simulation.channel(worker, SERVER, n_bytes)
+        self._down = simulation.channel(SERVER, worker, n_bytes)
         self._processor = simulation.processor(worker, self._on_computed)
-        self._arrived = Alarm(simulation.env, self._on_arrived)
-        self._answered = Alarm(simulation.env, self._on_answered)
         self._job = self._request = self._answer = -1
         self._steps = 0
 
@@ -158,17 +155,17 @@ class _Elastic:
         simulation = self._simulation
         self._request = simulation.record.message()
         simulation.record.put(self._request, replica=self._worker + 1)
-        self._arrived.set(self._up(simulation.env.now))
+        self._up.send(self._on_arrived)
 
-    def _on_arrived(self, event: simpy.Event) -> None:
+    def _on_arrived(self) -> None:
         record, a = self._simulation.record, self._protocol.elasticity
         self._answer = record.message()
         record.put(self._answer, replica=0)
         record.mix(0, self._request, weight=a, keep=1 - a)
         record.drop(message=self._request)
-        self._answered.set(self._down(self._simulation.env.now))
+        self._down.send(self._on_answered)
 
-    def _on_answered(self, event: simpy.Event) -> None:
+    def _on_answered(self) -> None:
         record, a = self._simulation.record, self._protocol.elasticity
         record.mix(self._worker + 1, self._answer, weight=a, keep=1 - a)
         record.drop(message=self._answer)

@@ -1,5 +1,6 @@
 """Elastic averaging with a centre, in rounds: EASGD."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
@@ -8,7 +9,7 @@ import simpy
 
 from elastic_consistency._checks import check
 from elastic_consistency.schedule import ABSENT, SERVER, Op
-from elastic_consistency.simulator.alarm import Alarm
+from elastic_consistency.simulator.channel import Channel
 from elastic_consistency.simulator.protocols.base import AbstractProtocol
 from elastic_consistency.simulator.protocols.elastic_averaging import Order
 from elastic_consistency.simulator.protocols.restatement import (
@@ -79,20 +80,19 @@ class ElasticAveraging(AbstractProtocol):
 class _Rounds:
     """The rounds of one run."""
 
-    __slots__ = ("_centre", "_computed", "_down", "_jobs", "_late", "_missing", "_processors",
+    __slots__ = ("_down", "_jobs", "_late", "_missing", "_on_way", "_processors",
                  "_protocol", "_round", "_simulation", "_sum", "_up")  # fmt: skip
 
     def __init__(self, simulation: Simulation, protocol: ElasticAveraging) -> None:
         self._simulation, self._protocol = simulation, protocol
         workers, n_bytes = range(simulation.cluster.n_workers), simulation.payload.model_bytes
-        self._up = [simulation.transfer(w, SERVER, n_bytes) for w in workers]
-        self._down = [simulation.transfer(SERVER, w, n_bytes) for w in workers]
+        self._up = [simulation.channel(w, SERVER, n_bytes) for w in workers]
+        self._down = [simulation.channel(SERVER, w, n_bytes) for w in workers]
         self._processors = [simulation.processor(w, self._finished_by(w)) for w in workers]
-        self._computed = Alarm(simulation.env, self._on_gathered)
-        self._centre = Alarm(simulation.env, self._on_spread)
         self._late = protocol.order is Order.STEP_THEN_EXCHANGE
         self._jobs: list[int] = []
         self._missing, self._round, self._sum = 0, -1, ABSENT
+        self._on_way = 0
 
     def begin(self) -> None:
         simulation, record, now = (
@@ -113,7 +113,7 @@ class _Rounds:
 
     def _finished_by(self, worker: int):
         def finished(event: simpy.Event) -> None:
-            simulation, record = self._simulation, self._simulation.record
+            record = self._simulation.record
             record.encode(self._jobs[worker])
             if self._late:
                 self._step(worker)
@@ -122,16 +122,26 @@ class _Rounds:
             record.put(self._sum, replica=worker + 1)
             self._missing -= 1
             if self._missing == 0:
-                now = simulation.env.now
-                self._computed.set(max(up(now) for up in self._up))
+                self._exchange(self._up, self._on_gathered)
 
         return finished
 
-    def _on_gathered(self, event: simpy.Event) -> None:
-        now = self._simulation.env.now
-        self._centre.set(max(down(now) for down in self._down))
+    def _exchange(self, channels: list[Channel], done: Callable[[], None]) -> None:
+        """Send over all channels at once; `done` is called when the last has arrived."""
+        self._on_way = len(channels)
 
-    def _on_spread(self, event: simpy.Event) -> None:
+        def arrived() -> None:
+            self._on_way -= 1
+            if self._on_way == 0:
+                done()
+
+        for channel in channels:
+            channel.send(arrived)
+
+    def _on_gathered(self) -> None:
+        self._exchange(self._down, self._on_spread)
+
+    def _on_spread(self) -> None:
         record, a, n = self._simulation.record, self._protocol.elasticity, len(self._jobs)
         answer = record.message()
         record.put(answer, replica=0)
