@@ -156,6 +156,18 @@ def test_a_crash_loses_the_whole_window_of_local_steps():
     assert pulls.tolist() == [0.0, 10.0]
 
 
+def test_a_commit_from_before_a_crash_starts_no_second_pull():
+    """It leaves at 3 s and arrives at 7 s, as the worker, back at 4 s, has computed again."""
+    machine = replace(Cluster.alike(1, Constant(3.0)).workers[0], uplink=Link(4.0))
+    cluster = Cluster((machine,), faults=FaultScript((Crash(0, 3.5, 0.5),)))
+
+    schedule = _run(LocalStepsServer(1), cluster, jobs=3)
+
+    schedule.check()
+    assert schedule.jobs.begin.tolist() == [0.0, 4.0, 11.0]
+    assert schedule.jobs.share.tolist() == [1.0, 1.0, 1.0]
+
+
 def test_the_ring_may_lose_a_job_only_in_a_crash():
     cluster = replace(BASE, faults=SCRIPTS["everything"])
     schedule = _run(Ringmaster(50), cluster)

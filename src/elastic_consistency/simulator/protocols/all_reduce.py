@@ -1,5 +1,6 @@
 """Synchronous data parallelism: every round waits for its slowest worker."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import final
 
@@ -10,7 +11,7 @@ from elastic_consistency.schedule import ABSENT, Op, Schedule
 from elastic_consistency.simulator.alarm import Alarm
 from elastic_consistency.simulator.collectives import AbstractCollective, Ring, collective_seconds
 from elastic_consistency.simulator.protocols.base import AbstractUnreliableProtocol
-from elastic_consistency.simulator.protocols.elastic_rounds import ElasticRounds
+from elastic_consistency.simulator.protocols.elastic_rounds import AbstractRoundWork, ElasticRounds
 from elastic_consistency.simulator.protocols.elastic_rounds_restatement import (
     require_elastic_rounds,
 )
@@ -46,9 +47,10 @@ class AllReduce(AbstractUnreliableProtocol):
         return tuple(range(cluster.n_workers))
 
     def start(self, simulation):
-        moving = simulation.cluster.faults.moves_workers
-        rounds = ElasticRounds if moving else _Rounds
-        rounds(simulation, self.collective).begin()
+        if simulation.cluster.faults.moves_workers:
+            ElasticRounds(simulation, self.collective, _OneJobEach(simulation)).begin()
+        else:
+            _Rounds(simulation, self.collective).begin()
 
     def restate(self, schedule):
         if has_faults(schedule):
@@ -171,3 +173,56 @@ class _Rounds:
         for job in self._jobs:
             record.drop(job=job, share=1 / len(self._jobs))
         self.begin()
+
+
+@final
+class _OneJobEach(AbstractRoundWork):
+    """A round of the elastic all-reduce: one job each, and their sum."""
+
+    __slots__ = ("_done", "_jobs", "_processors", "_simulation")
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._simulation = simulation
+        workers = range(simulation.cluster.n_workers)
+        self._processors = [simulation.processor(w, self._finished_by(w)) for w in workers]
+        self._jobs: dict[int, int] = {}
+        self._done: dict[int, Callable[[], None]] = {}  # of those who are computing
+
+    def jobs_each(self):
+        return 1
+
+    def n_bytes(self):
+        return self._simulation.payload.update_bytes
+
+    def begin(self, worker, round, done):
+        record = self._simulation.record
+        job = self._jobs[worker] = record.job(worker, round=round)
+        record.read(job, worker)
+        record.gradient(job)
+        record.begin(job)
+        self._done[worker] = done
+        self._processors[worker].start()
+
+    def _finished_by(self, worker: int) -> Callable[[simpy.Event], None]:
+        def finished(event: simpy.Event) -> None:
+            self._simulation.record.encode(self._jobs[worker])
+            self._done.pop(worker)()
+
+        return finished
+
+    def lose(self, worker):
+        if self._done.pop(worker, None):
+            self._processors[worker].cancel()
+        self._simulation.record.drop(job=self._jobs[worker], share=0.0)
+
+    def reduce(self, workers):
+        record, share = self._simulation.record, 1 / len(workers)
+        message = record.message()
+        for worker in workers:
+            record.put(message, job=self._jobs[worker], weight=share)
+        for worker in workers:
+            record.add(worker, message=message)
+            record.step(worker)
+        record.drop(message=message)
+        for worker in workers:
+            record.drop(job=self._jobs[worker], share=share)

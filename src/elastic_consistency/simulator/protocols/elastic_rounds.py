@@ -1,7 +1,9 @@
-"""Rounds of an all-reduce whose members change: crashes, restarts and late starts."""
+"""Rounds whose members change: crashes, restarts and late starts."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from enum import Enum, auto
+from functools import partial
 from typing import final
 
 import simpy
@@ -20,6 +22,32 @@ class _Phase(Enum):
     REDUCING = auto()
 
 
+class AbstractRoundWork(ABC):
+    """What the members of a round compute, and what they reduce."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def jobs_each(self) -> int:
+        """Jobs of each member in a round."""
+
+    @abstractmethod
+    def n_bytes(self) -> float:
+        """What each member brings to the all-reduce, bytes."""
+
+    @abstractmethod
+    def begin(self, worker: int, round: int, done: Callable[[], None]) -> None:
+        """Begin the round of one member; `done` is called when it is ready for the all-reduce."""
+
+    @abstractmethod
+    def lose(self, worker: int) -> None:
+        """Drop, without a share, what a member that is about to crash has done in the round."""
+
+    @abstractmethod
+    def reduce(self, workers: tuple[int, ...]) -> None:
+        """Write the rows of an all-reduce among `workers`, and drop their jobs."""
+
+
 @final
 class ElasticRounds:
     """A round is of those who are there as it begins, less those who crash before its end.
@@ -32,23 +60,24 @@ class ElasticRounds:
     Args:
         simulation: The run.
         collective: Algorithm of the all-reduce.
+        work: What the members do.
     """
 
-    __slots__ = ("_collective", "_copied", "_encoded", "_has_begun", "_has_stepped", "_jobs",
-                 "_lifetimes", "_members", "_newcomers", "_phase", "_processors", "_reduced",
-                 "_round", "_simulation")  # fmt: skip
+    __slots__ = ("_collective", "_copied", "_has_begun", "_has_stepped", "_lifetimes",
+                 "_members", "_newcomers", "_phase", "_ready", "_reduced", "_round",
+                 "_simulation", "_work", "_working")  # fmt: skip
 
-    def __init__(self, simulation: Simulation, collective: AbstractCollective) -> None:
-        self._simulation, self._collective = simulation, collective
-        workers = range(simulation.cluster.n_workers)
-        self._processors = [simulation.processor(w, self._finished_by(w)) for w in workers]
+    def __init__(
+        self, simulation: Simulation, collective: AbstractCollective, work: AbstractRoundWork
+    ) -> None:
+        self._simulation, self._collective, self._work = simulation, collective, work
         self._reduced = Alarm(simulation.env, self._on_reduced)
         self._copied = Alarm(simulation.env, self._on_copied)
         self._lifetimes = Lifetimes(simulation, self._start, self._stop, self._after_crash)
         self._members: list[int] = []  # who is there and has the present model, ascending
         self._newcomers: list[int] = []  # who is there and has not
-        self._jobs: dict[int, int] = {}  # of the present round, by worker
-        self._encoded: set[int] = set()
+        self._working: list[int] = []  # who takes part in the present round
+        self._ready: set[int] = set()  # who of them is ready for the all-reduce
         self._phase, self._round = _Phase.IDLE, -1
         self._has_begun = self._has_stepped = False
 
@@ -73,11 +102,10 @@ class ElasticRounds:
             self._newcomers.remove(worker)
             return
         self._members.remove(worker)
-        if worker in self._jobs:
-            if worker not in self._encoded:
-                self._processors[worker].cancel()
-            self._encoded.discard(worker)
-            self._simulation.record.drop(job=self._jobs.pop(worker), share=0.0)
+        if worker in self._working:
+            self._working.remove(worker)
+            self._ready.discard(worker)
+            self._work.lose(worker)
 
     def _after_crash(self, worker: int) -> None:
         if self._phase is _Phase.REDUCING:
@@ -120,52 +148,31 @@ class ElasticRounds:
         self._newcomers = []
 
     def _begin_round(self) -> None:
-        simulation, record, now = (
-            self._simulation,
-            self._simulation.record,
-            self._simulation.env.now,
-        )
+        simulation, n_jobs = self._simulation, self._work.jobs_each() * len(self._members)
         self._phase = _Phase.IDLE
         # Without members the model is lost, and nobody can go on: that is a stall.
-        if not self._members or not simulation.admit(now, len(self._members)):
+        if not self._members or not simulation.admit(simulation.env.now, n_jobs):
             return
         self._phase = _Phase.COMPUTING
         self._round += 1
-        self._encoded = set()
-        self._jobs = {worker: record.job(worker, round=self._round) for worker in self._members}
-        for worker, job in self._jobs.items():
-            record.read(job, worker)
-            record.gradient(job)
-            record.begin(job, now)
-            self._processors[worker].start()
+        self._ready, self._working = set(), list(self._members)
+        for worker in self._members:
+            self._work.begin(worker, self._round, partial(self._on_ready, worker))
 
-    def _finished_by(self, worker: int) -> Callable[[simpy.Event], None]:
-        def finished(event: simpy.Event) -> None:
-            self._simulation.record.encode(self._jobs[worker])
-            self._encoded.add(worker)
-            self._reduce_if_complete()
-
-        return finished
+    def _on_ready(self, worker: int) -> None:
+        self._ready.add(worker)
+        self._reduce_if_complete()
 
     def _reduce_if_complete(self) -> None:
-        if len(self._encoded) < len(self._jobs):
+        if len(self._ready) < len(self._working):
             return
         self._phase = _Phase.REDUCING
-        network = self._simulation.network.among(tuple(self._jobs))
-        n_bytes = self._simulation.payload.update_bytes
-        self._reduced.set(collective_seconds(self._collective, network, n_bytes))
+        network = self._simulation.network.among(tuple(self._working))
+        seconds = collective_seconds(self._collective, network, self._work.n_bytes())
+        self._reduced.set(seconds)
 
     def _on_reduced(self, event: simpy.Event) -> None:
-        record, share = self._simulation.record, 1 / len(self._jobs)
-        message = record.message()
-        for job in self._jobs.values():
-            record.put(message, job=job, weight=share)
-        for worker in self._jobs:
-            record.add(worker, message=message)
-            record.step(worker)
-        record.drop(message=message)
-        for job in self._jobs.values():
-            record.drop(job=job, share=share)
-        self._jobs, self._has_stepped = {}, True
+        self._work.reduce(tuple(self._working))
+        self._working, self._has_stepped = [], True
         self._phase = _Phase.IDLE
         self._next_round()
