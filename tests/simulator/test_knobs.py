@@ -103,6 +103,13 @@ def _run(protocol, cluster):
     return simulate(protocol, cluster, until=Until(jobs=60), seed=1, payload=Payload(1e4, 1e4))
 
 
+def _without_remark(schedule):
+    """That there is a partition is told in every schedule, even where nothing crosses it."""
+    metadata = schedule.metadata
+    kept = tuple(remark for remark in metadata.annotations if remark.kind != "partition")
+    return replace(schedule, metadata=replace(metadata, annotations=kept))
+
+
 @pytest.fixture(scope="module")
 def plain(protocol):
     """What each protocol does on the cluster that all knobs start from."""
@@ -123,7 +130,7 @@ def test_a_knob_bites_or_is_inert_or_is_refused(protocol, plain, knob):
     protocol.restate(schedule)
     inert = schedule.metadata.provenance["inert"]
     listed = [name for name in inert if part and name.startswith(part)]
-    bites = schedule.digest() != plain.digest()
+    bites = _without_remark(schedule).digest() != plain.digest()
     assert set(inert) <= set(PARTS)
     assert bites or listed
     if part != "links":  # there both kinds of link are changed, and one may be in use
