@@ -205,7 +205,7 @@ OPTIMIZATION = (
         "optimization/oracles/quadratic.py",
         "smoothness = float(self.spectrum.max())",
         "smoothness = float(self.spectrum.min())",
-        "theorems",
+        "convergence_theorems_hold or theorems_without_bounded_gradients",
     ),
 )
 STATISTICS = (

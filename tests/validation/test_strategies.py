@@ -1,20 +1,68 @@
 """Strategies draw legal things of every kind, and a method is tested in five lines."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 from elastic_consistency.bounds import get
-from elastic_consistency.execution import execute
+from elastic_consistency.execution import Engine, execute
 from elastic_consistency.optimization.compression import Identity
-from elastic_consistency.optimization.oracles import Linear
+from elastic_consistency.optimization.oracles import Linear, Quadratic
 from elastic_consistency.optimization.update_rules import SGD, HeavyBall
+from elastic_consistency.schedule import Op
 from elastic_consistency.simulator import Cluster
 from elastic_consistency.simulator.delays import Constant, Pareto, TransientStraggler
-from elastic_consistency.simulator.protocols import AllReduce, AsynchronousServer
+from elastic_consistency.simulator.fault_script import (
+    Crash,
+    FaultScript,
+    LateStart,
+    Partition,
+    RandomCrashes,
+)
+from elastic_consistency.simulator.losses import GilbertElliott
+from elastic_consistency.simulator.protocols import (
+    AllReduce,
+    AsynchronousElasticAveraging,
+    AsynchronousServer,
+    BlockCoordinate,
+    CrashFaults,
+    ElasticAveraging,
+    EnergyMatchingServer,
+    Gossip,
+    Layerwise,
+    LossyBroadcast,
+    MessagePassing,
+    PairwiseAveraging,
+    SharedMemory,
+)
 from elastic_consistency.validation import strategies as drawn
 from elastic_consistency.validation.adversaries import late_messages, server_schedule
+from elastic_consistency.validation.small_study import SmallStudy
 from elastic_consistency.validation.timeline_text import timeline_text
+
+BLOCKS = (1, 2)
+KINDS = (
+    AsynchronousElasticAveraging,
+    ElasticAveraging,
+    EnergyMatchingServer,
+    Gossip,
+    LossyBroadcast,
+    MessagePassing,
+    PairwiseAveraging,
+)
+BLOCK_KINDS = (BlockCoordinate, Layerwise, SharedMemory)
+
+
+def _is_a(kind):
+    return lambda protocol: isinstance(protocol, kind)
+
+
+def _has(kind):
+    return lambda script: any(isinstance(fault, kind) for fault in script.faults)
+
 
 # No shrinking: what is found need not be small.
 SEARCH = settings(max_examples=3000, database=None, phases=(Phase.generate,))
@@ -35,15 +83,57 @@ def test_every_protocol_recognises_its_schedules(data):
     protocol.restate(data.draw(drawn.simulated_schedules(protocol=st.just(protocol))))
 
 
+@settings(max_examples=40)
+@given(drawn.runs())
+def test_every_run_is_legal_and_is_recognised_by_its_protocol(run):
+    run.schedule.check()
+    run.protocol.restate(run.schedule)
+
+
+@FEW
+@given(drawn.runs(sizes=BLOCKS))
+def test_every_run_with_blocks_is_legal_and_is_recognised_by_its_protocol(run):
+    run.schedule.check()
+    run.protocol.restate(run.schedule)
+
+
+def _models(study):
+    """The models at the end, by the rows and by the fastest engine."""
+    return [replace(study, engine=e).measurement.models for e in (Engine.ROWS, Engine.FASTEST)]
+
+
+@FEW
+@given(drawn.runs(), drawn.oracles(), drawn.step_sizes())
+def test_every_run_can_be_studied_by_every_engine(run, oracle, step_size):
+    by_rows, fastest = _models(SmallStudy(run.schedule, oracle, SGD(step_size)))
+
+    assert len(by_rows) == len(run.schedule.metadata.hosts)
+    assert np.allclose(by_rows, fastest, rtol=1e-12, atol=1e-12)
+
+
+@FEW
+@given(drawn.runs(sizes=BLOCKS), drawn.step_sizes())
+def test_every_run_with_blocks_can_be_studied_by_every_engine(run, step_size):
+    oracle = Quadratic(np.array([1.0, 0.5, 0.25]))
+
+    by_rows, fastest = _models(SmallStudy(run.schedule, oracle, SGD(step_size)))
+
+    assert np.allclose(by_rows, fastest, rtol=1e-12, atol=1e-12)
+
+
 @FEW
 @given(drawn.schedules(), drawn.oracles(), drawn.rules(), drawn.codecs(), st.integers(0, 9))
 def test_all_that_is_drawn_can_be_executed_together(schedule, oracle, rule, codec, seed):
     if isinstance(rule, HeavyBall) and not isinstance(codec, Identity):
         codec = Identity()  # large momentum on a lossy codec may diverge, which is its right
 
-    measured = execute(schedule, oracle, rule, codec=codec, seeds=(seed,))
+    by_rows, fastest = (
+        execute(schedule, oracle, rule, codec=codec, seeds=(seed,), engine=engine)
+        for engine in (Engine.ROWS, Engine.FASTEST)
+    )
 
-    assert len(measured.models) == len(schedule.metadata.hosts)
+    assert len(by_rows.models) == len(schedule.metadata.hosts)
+    assert np.allclose(by_rows.models, fastest.models, rtol=1e-9, atol=1e-12)
 
 
 @FEW
@@ -65,6 +155,14 @@ def test_noisy_problems_are_noisy(oracle):
         (drawn.oracles(), lambda oracle: isinstance(oracle, Linear)),
         (drawn.rules(), lambda rule: isinstance(rule, HeavyBall)),
         (drawn.server_schedules(), lambda schedule: schedule.staleness().steps.max() > 8),
+        (drawn.links(), lambda link: isinstance(link.loss, GilbertElliott)),
+        *((drawn.protocols_of(3), _is_a(kind)) for kind in KINDS),
+        *((drawn.block_protocols(BLOCKS), _is_a(kind)) for kind in BLOCK_KINDS),
+        (drawn.protocols_of(3), lambda p: isinstance(p, CrashFaults) and len(p.crashes) == 2),
+        *((drawn.fault_scripts(3), _has(kind)) for kind in (Crash, LateStart, RandomCrashes)),
+        (drawn.fault_scripts(3), lambda script: script.has_partitions),
+        (drawn.fault_scripts(3), lambda script: script.lost_acknowledgements > 0),
+        (drawn.unreliable_clusters(), lambda cluster: cluster.faults.moves_workers),
     ],
 )
 def test_every_kind_can_be_drawn(strategy, wanted):
@@ -84,6 +182,41 @@ def test_all_strategies_shrink_to_the_simplest_case():
     assert len(_smallest(drawn.schedules()).jobs) == 1
     assert _smallest(drawn.linears()).slope.tolist() == [1.0]
     assert _smallest(drawn.quadratics()).spectrum.tolist() == [1.0]
+
+
+def test_what_goes_wrong_shrinks_to_nothing_and_methods_to_their_simplest():
+    assert _smallest(drawn.fault_scripts(3)) == FaultScript()
+    assert _smallest(drawn.losses()) == 0.1
+    assert _smallest(drawn.partitions(3)) == Partition((0,), 0.0, 1.0)
+    assert _smallest(drawn.broadcast_crashes(3)) == ()
+    assert _smallest(drawn.unreliable_clusters()) == Cluster.alike(1, Constant(1.0))
+    assert _smallest(drawn.partitioned_clusters()) == Cluster.alike(1, Constant(1.0))
+    assert _smallest(drawn.protocols_of(2)) == AsynchronousServer()
+    assert _smallest(drawn.block_protocols(BLOCKS)) == BlockCoordinate(BLOCKS)
+    assert _smallest(drawn.norm_bounded(BLOCKS)).threshold == 1.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sizes", [(), BLOCKS])
+def test_runs_shrink_to_one_job_of_one_worker(sizes):
+    run = _smallest(drawn.runs(sizes=sizes))
+
+    assert run.cluster == Cluster.alike(1, Constant(1.0))
+    assert len(run.schedule.jobs) == 1
+
+
+@pytest.mark.slow
+def test_a_crash_is_shrunk_to_the_first_moment_at_which_it_matters():
+    """A worker that computes for 1 s and crashes meanwhile, beside one that does the job."""
+    run = find(
+        drawn.runs(),
+        lambda run: Op.CRASH in run.schedule.rows.op,
+        settings=settings(max_examples=500, database=None, derandomize=True),
+    )
+
+    assert run.cluster.n_workers == 2
+    assert len(run.cluster.faults.faults) == 1
+    assert len(run.schedule.jobs) <= 3
 
 
 def test_a_method_is_tested_in_five_lines():

@@ -170,6 +170,44 @@ def test_the_gap_by_jobs_in_flight_needs_weights_of_at_most_one():
     assert gap.value > schedule.in_flight().max()
 
 
+def test_the_gap_by_jobs_in_flight_says_nothing_where_a_job_weighs_more_than_one():
+    cluster = Cluster.of_laws([Constant(1.0), Constant(1.0), Constant(10.0)])
+    schedule = simulate(IncrementalAggregate(), cluster, until=Until(jobs=60), seed=0)
+    study = SmallStudy(schedule, Linear(np.ones(1)), SGD(0.5))
+
+    with pytest.raises(AssertionError, match="server_in_flight_gap says nothing here"):
+        assert_bound_holds(get("server_in_flight_gap"), study)
+
+
+@given(p=st.integers(1, 7))
+def test_nodes_that_average_at_once_have_no_gap_not_even_by_rounding(p):
+    """H = 1: the constant is 0, and sums of p times 1/p must not exceed it by 1e-17."""
+    cluster = Cluster.alike(p, Constant(1.0))
+    schedule = simulate(LocalSgd(1), cluster, until=Until(jobs=6 * p), seed=0)
+
+    assert not view_difference(schedule, Sequence.MEAN).any()
+
+
+@pytest.mark.parametrize("name", ["server_started_gap", "server_in_flight_gap"])
+def test_the_gaps_of_a_server_say_nothing_where_there_is_no_single_model(name):
+    """Local steps leave the server's order: the started gap exceeds any number of workers."""
+    schedule = simulate(LocalSgd(4), Cluster.alike(2, Constant(1.0)), until=Until(jobs=16), seed=0)
+    study = SmallStudy(schedule, Linear(np.ones(1)), SGD(0.5))
+
+    with pytest.raises(AssertionError, match=f"{name} says nothing here"):
+        assert_bound_holds(get(name), study)
+
+
+@settings(max_examples=60)
+@pytest.mark.parametrize(
+    "name", ["server_started_gap", "server_in_flight_gap", "server_applied_gap"]
+)
+@given(study=studies())
+def test_no_study_that_is_drawn_breaks_a_gap_of_a_server(name, study):
+    """Whatever it is of, the verdict knows whether the theorem speaks of it."""
+    assert_bound_holds(get(name), study)
+
+
 class TestWrongBounds:
     """What is false is broken, and the counterexample is the smallest one."""
 

@@ -44,6 +44,14 @@ def test_every_constant_that_is_called_tight_is_reached_to_one_per_cent(table):
     assert min(tight.values()) >= 0.99
 
 
+@pytest.mark.parametrize("name", ["one_peer_exponential_gap", "local_sgd_gap"])
+def test_the_constants_of_exact_averaging_are_attained(table, name):
+    """(k - 1) M on the one-peer graph and (H - 1) M for local steps, as rms over the nodes."""
+    (line,) = [line for line in table if line.bound == name]
+
+    assert 0.99 <= line.ratio <= 1 + 1e-9
+
+
 def test_only_constants_of_codecs_and_published_ones_are_loose(table):
     """Where the ratio is below one half, a better adversary or a better bound is wanted."""
     loose = {line.bound for line in table if line.ratio < 0.5}

@@ -11,21 +11,24 @@ from elastic_consistency.validation.estimate import Estimate, exact
 
 _CLIMB = 10_000
 _LEVEL = 1e-12
+_CANCELLED = 1e-13
 
 
 def view_difference(schedule: Schedule, sequence: Sequence) -> np.ndarray:
     """(J, blocks, J) coefficients of x_k - v_k; x is the auxiliary iterate of job k.
 
-    They are 0 for a discarded job: nothing was ever done with the gradient at its view. MEAN is
-    meant for synchronous mixing, where the mean of the replicas at a round is the aggregate of
-    the earlier rounds.
+    They are 0 for a discarded job: nothing was ever done with the gradient at its view. What
+    rounding leaves of coefficients that cancel is 0, too: else a bound of 0 would be broken.
+    MEAN is meant for synchronous mixing, where the mean of the replicas at a round is the
+    aggregate of the earlier rounds.
 
     Args:
         schedule: A schedule whose jobs are all dropped at its end.
         sequence: STARTED, APPLIED, AGGREGATE or MEAN.
     """
     used = (schedule.jobs.share != 0)[:, None, None]
-    return np.where(used, _difference(schedule, sequence), 0.0)
+    difference = _difference(schedule, sequence)
+    return np.where(used & (np.abs(difference) > _CANCELLED), difference, 0.0)
 
 
 def _difference(schedule: Schedule, sequence: Sequence) -> np.ndarray:

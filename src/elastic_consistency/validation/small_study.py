@@ -18,6 +18,7 @@ from elastic_consistency.schedule import SERVER, Schedule
 from elastic_consistency.schedule.staleness import first_reads, last_uses
 from elastic_consistency.validation.estimate import Estimate, exact
 from elastic_consistency.validation.gaps import aligned_gap, noise_gap, view_difference
+from elastic_consistency.validation.judge import ROUNDING
 
 # Other sequences are the started one of a system whose view lags behind for another reason.
 _TRACE_OF = {
@@ -94,7 +95,13 @@ class SmallStudy:
             values["Delta"] = float(self.oracle.loss(start[None])[0]) - constants.infimum
         if minimiser is not None:
             values["R0"] = float(np.linalg.norm(start - minimiser))
+        if self._heaviest_weight() > 1 + ROUNDING:
+            del values["c_jobs"]  # bounds by a number of jobs count each with weight 1 at most
         return {name: value for name, value in values.items() if value or name != "gamma"}
+
+    def _heaviest_weight(self) -> float:
+        """Largest weight with which all applications of one job together count."""
+        return float(np.nanmax(self.schedule.jobs.share, initial=0.0))
 
     def _radius(self) -> float:
         """Radius of a ball around the minimiser in which all views stayed."""
@@ -115,7 +122,13 @@ class SmallStudy:
             unmet.add(Requirement.ERROR_FEEDBACK)
         if not self._at_most_one_unapplied_job():
             unmet.add(Requirement.ONE_UNAPPLIED_JOB)
+        if not self._has_one_model():
+            unmet |= {Requirement.STARTED_ORDER, Requirement.APPLIED_ORDER}
         return frozenset(unmet)
+
+    def _has_one_model(self) -> bool:
+        """Whether all updates enter one model at a server, which alone orders them for all."""
+        return self.schedule.metadata.hosts == (SERVER,)
 
     def _at_most_one_unapplied_job(self) -> bool:
         jobs = self.schedule.jobs

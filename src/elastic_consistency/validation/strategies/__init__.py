@@ -26,21 +26,37 @@ time  worker 0  worker 1  worker 2  server
 from elastic_consistency.validation.strategies.clusters import clusters as clusters
 from elastic_consistency.validation.strategies.clusters import graphs as graphs
 from elastic_consistency.validation.strategies.clusters import links as links
-from elastic_consistency.validation.strategies.clusters import protocols as protocols
-from elastic_consistency.validation.strategies.clusters import servers as servers
+from elastic_consistency.validation.strategies.clusters import (
+    partitioned_clusters as partitioned_clusters,
+)
+from elastic_consistency.validation.strategies.clusters import (
+    unreliable_clusters as unreliable_clusters,
+)
 from elastic_consistency.validation.strategies.clusters import workers as workers
 from elastic_consistency.validation.strategies.delay_laws import compute_laws as compute_laws
 from elastic_consistency.validation.strategies.delay_laws import delay_laws as delay_laws
 from elastic_consistency.validation.strategies.delay_laws import seconds as seconds
+from elastic_consistency.validation.strategies.faults import broadcast_crashes as broadcast_crashes
+from elastic_consistency.validation.strategies.faults import fault_scripts as fault_scripts
+from elastic_consistency.validation.strategies.faults import losses as losses
+from elastic_consistency.validation.strategies.faults import partitions as partitions
 from elastic_consistency.validation.strategies.optimization import codecs as codecs
 from elastic_consistency.validation.strategies.optimization import linears as linears
 from elastic_consistency.validation.strategies.optimization import oracles as oracles
 from elastic_consistency.validation.strategies.optimization import quadratics as quadratics
 from elastic_consistency.validation.strategies.optimization import rules as rules
 from elastic_consistency.validation.strategies.optimization import step_sizes as step_sizes
+from elastic_consistency.validation.strategies.protocols import block_protocols as block_protocols
+from elastic_consistency.validation.strategies.protocols import layer_profiles as layer_profiles
+from elastic_consistency.validation.strategies.protocols import norm_bounded as norm_bounded
+from elastic_consistency.validation.strategies.protocols import protocols as protocols
+from elastic_consistency.validation.strategies.protocols import protocols_of as protocols_of
+from elastic_consistency.validation.strategies.protocols import servers as servers
+from elastic_consistency.validation.strategies.schedules import SimulatedRun as SimulatedRun
 from elastic_consistency.validation.strategies.schedules import (
     late_message_schedules as late_message_schedules,
 )
+from elastic_consistency.validation.strategies.schedules import runs as runs
 from elastic_consistency.validation.strategies.schedules import schedules as schedules
 from elastic_consistency.validation.strategies.schedules import (
     server_schedules as server_schedules,

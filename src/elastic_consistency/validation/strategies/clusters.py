@@ -1,36 +1,27 @@
-"""Strategies for machines and protocols; they shrink to equal workers on free links."""
+"""Strategies for machines; they shrink to equal workers on free links, without faults."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 from hypothesis import strategies as st
 
-from elastic_consistency.simulator import Cluster, Flat, Link, Ring, Tree, Worker
-from elastic_consistency.simulator.protocols import (
-    AbstractProtocol,
-    AllReduce,
-    AsynchronousServer,
-    BackupWorkers,
-    BoundedStaleness,
-    IncrementalAggregate,
-    LocalSgd,
-    LocalStepsServer,
-    MessagePassing,
-    QueuedServer,
-    Rennala,
-    Ringmaster,
-)
+from elastic_consistency.simulator import Cluster, Link, Worker
+from elastic_consistency.simulator.delays import Constant, Exponential
+from elastic_consistency.simulator.fault_script import FaultScript
 from elastic_consistency.simulator.topology import Graph
 from elastic_consistency.validation.strategies.delay_laws import (
     compute_laws,
     delay_laws,
     seconds,
 )
+from elastic_consistency.validation.strategies.faults import fault_scripts, losses, partitions
 
 
 def links() -> st.SearchStrategy[Link]:
-    """Links with latency and jitter, without a limit on bandwidth."""
+    """Links with latency, jitter and losses, without a limit on bandwidth."""
     jittery = st.builds(Link, seconds(zero=True), delay_laws(zero=True))
-    return st.just(Link()) | st.builds(Link, seconds(zero=True)) | jittery
+    lossy = st.builds(Link, seconds(zero=True), loss=losses(), resend_s=seconds())
+    return st.one_of(st.just(Link()), st.builds(Link, seconds(zero=True)), jittery, lossy)
 
 
 def workers() -> st.SearchStrategy[Worker]:
@@ -46,9 +37,31 @@ def clusters(*, max_workers: int = 5) -> st.SearchStrategy[Cluster]:
 
 
 @st.composite
-def graphs(draw: st.DrawFn, *, max_nodes: int = 5) -> Graph:
+def partitioned_clusters(draw: st.DrawFn, *, max_workers: int = 5) -> Cluster:
+    """Clusters some of whose workers are cut off for a while; every protocol runs on them."""
+    machines = draw(clusters(max_workers=max_workers))
+    cuts = draw(st.lists(partitions(machines.n_workers), max_size=2))
+    return replace(machines, faults=FaultScript(tuple(cuts)))
+
+
+@st.composite
+def unreliable_clusters(draw: st.DrawFn, *, max_workers: int = 5) -> Cluster:
+    """Clusters whose workers crash, restart and join late, for protocols that know faults.
+
+    Nobody is slower than ten times: else the others would crash thousands of times meanwhile.
+    """
+    laws = st.sampled_from((Constant(1.0), Exponential(1.0)))
+    slowdowns = st.sampled_from((1.0, 2.0, 10.0))
+    near = st.just(Link()) | st.builds(Link, st.sampled_from((0.5, 2.0)))
+    member = st.builds(Worker, laws, slowdowns, near, near)
+    members = draw(st.lists(member, min_size=1, max_size=max_workers))
+    return Cluster(tuple(members), faults=draw(fault_scripts(len(members))))
+
+
+@st.composite
+def graphs(draw: st.DrawFn, *, min_nodes: int = 1, max_nodes: int = 5) -> Graph:
     """Connected undirected graphs: a path in any order of the nodes, and any further edges."""
-    n = draw(st.integers(1, max_nodes))
+    n = draw(st.integers(min_nodes, max_nodes))
     path = draw(st.permutations(range(n)))
     edges = {(min(a, b), max(a, b)) for a, b in pairwise(path)}
     others = [(a, b) for a in range(n) for b in range(a + 1, n) if (a, b) not in edges]
@@ -56,31 +69,4 @@ def graphs(draw: st.DrawFn, *, max_nodes: int = 5) -> Graph:
         edges |= set(draw(st.lists(st.sampled_from(others), unique=True, max_size=4)))
     return Graph(
         tuple(tuple(sorted({b for e in edges if a in e for b in e} - {a})) for a in range(n))
-    )
-
-
-def servers() -> st.SearchStrategy[AbstractProtocol]:
-    """Protocols with one model at a server, to which each update goes with weight at most 1."""
-    few = st.integers(1, 4)
-    return st.one_of(
-        st.just(AsynchronousServer()),
-        st.builds(QueuedServer, delay_laws(zero=True)),
-        st.builds(BoundedStaleness, st.integers(0, 3).map(float)),
-        st.builds(Ringmaster, few, st.booleans()),
-        st.builds(Rennala, few),
-        st.builds(BackupWorkers, st.just(1), st.booleans()),
-    )
-
-
-def protocols() -> st.SearchStrategy[AbstractProtocol]:
-    """Every protocol that runs on any cluster."""
-    collectives = st.sampled_from((Flat(), Ring(), Tree()))
-    few = st.integers(1, 3)
-    return st.one_of(
-        servers(),
-        st.builds(AllReduce, collectives),
-        st.builds(LocalSgd, few, collectives),
-        st.builds(LocalStepsServer, few, st.booleans()),
-        st.builds(MessagePassing, st.integers(0, 3)),
-        st.just(IncrementalAggregate()),
     )
