@@ -26,13 +26,13 @@ def _commands(pages: dict[Path, str], tool: str) -> set[str]:
             *re.findall(r"`([^`\n]+)`", text),
         )
     ]
-    found = (re.findall(rf"^\s*{tool} ([a-z]+)", block, re.M) for block in blocks)
+    found = (re.findall(rf"^\s*{tool} ([a-z-]+)", block, re.M) for block in blocks)
     return {command for commands in found for command in commands}
 
 
 def test_every_make_target_that_a_page_names_exists(root, pages):
     makefile = (root / "Makefile").read_text("utf-8")
-    targets = set(re.findall(r"^\.PHONY: (\w+)$", makefile, re.M))
+    targets = set(re.findall(r"^\.PHONY: ([\w-]+)$", makefile, re.M))
 
     commands = _commands(pages, "make")
 
