@@ -9,7 +9,12 @@ from elastic_consistency.optimization.oracles import Quadratic
 from elastic_consistency.optimization.update_rules import SGD
 from elastic_consistency.simulator import Cluster, Link, Payload, Until, Worker
 from elastic_consistency.simulator.cluster import PeerLink
-from elastic_consistency.simulator.delays import Constant, Exponential, TransientStraggler
+from elastic_consistency.simulator.delays import (
+    Constant,
+    Exponential,
+    Preemption,
+    TransientStraggler,
+)
 from elastic_consistency.simulator.fault_script import FaultScript
 from elastic_consistency.simulator.losses import GilbertElliott
 from elastic_consistency.simulator.protocols import (
@@ -96,6 +101,9 @@ def test_every_removal_takes_out_what_it_says():
     assert jitter.compute == Constant(straggling.mean())
     assert jitter.uplink == Link(0.5, Constant(0.25), 100.0)
     assert without_slow_phases(scenario).cluster.workers[0].compute == Exponential(1.0)
+    suspended = Preemption(Exponential(1.0), Constant(5.0), Constant(5.0))
+    awake = without_slow_phases(_scenario(Cluster.alike(1, suspended)))
+    assert awake.cluster == Cluster.alike(1, Exponential(1.0))
     free = without_network(scenario)
     assert (free.cluster.workers[0].downlink, free.cluster.fabric) == (Link(), Link())
     assert without_compression(scenario).payload == Payload(16.0, 16.0)

@@ -17,7 +17,13 @@ from elastic_consistency.optimization.oracles import AbstractOracle
 from elastic_consistency.optimization.update_rules import AbstractRule
 from elastic_consistency.schedule import Schedule
 from elastic_consistency.simulator import Cluster, Link, Payload, Until, Worker, simulate
-from elastic_consistency.simulator.delays import AbstractDelayLaw, Constant, TransientStraggler
+from elastic_consistency.simulator.cluster import ComputeLaw
+from elastic_consistency.simulator.delays import (
+    AbstractDelayLaw,
+    Constant,
+    Preemption,
+    TransientStraggler,
+)
 from elastic_consistency.simulator.protocols import (
     AbstractProtocol,
     LossyBroadcast,
@@ -121,10 +127,10 @@ def without_jitter(scenario: Scenario) -> Scenario:
 
 
 def without_slow_phases(scenario: Scenario) -> Scenario:
-    """Transient stragglers work at full speed for ever."""
+    """Transient stragglers work at full speed for ever, and nobody is suspended."""
 
-    def healthy(law: AbstractDelayLaw | TransientStraggler) -> AbstractDelayLaw:
-        return law.work if isinstance(law, TransientStraggler) else law
+    def healthy(law: ComputeLaw) -> AbstractDelayLaw:
+        return law.work if isinstance(law, TransientStraggler | Preemption) else law
 
     return _with_workers(scenario, lambda w: replace(w, compute=healthy(w.compute)))
 
