@@ -1,5 +1,6 @@
 """The catalogue of bounds: one explicit import line for each file of theorems."""
 
+from elastic_consistency.bounds.asynchronous_minibatch import lian_nonconvex
 from elastic_consistency.bounds.bound import Bound
 from elastic_consistency.bounds.bounded_staleness_nonconvex import bounded_staleness_nonconvex
 from elastic_consistency.bounds.combination import combined_gap
@@ -138,6 +139,7 @@ _BOUNDS = (
     error_feedback_nonconvex,
     error_feedback_parallel_nonconvex,
     bounded_staleness_nonconvex,
+    lian_nonconvex,
     delay_adaptive_nonconvex,
     delayed_gradient_descent,
     fixed_delay_stability,

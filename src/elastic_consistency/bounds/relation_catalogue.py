@@ -17,6 +17,7 @@ def list_relations() -> tuple[Relation, ...]:
         *_error_feedback(),
         *_codecs(),
         *_convergence(),
+        *_minibatches(),
         *_special_cases(),
         *_switches(),
     )
@@ -215,6 +216,29 @@ def _of_one_another() -> tuple[Relation, ...]:
                 sp.Ge(s.L, (2 + sp.sqrt(7)) / 3 * s.c, evaluate=False),
                 sp.Le(s.alpha, 1 / (2 * s.L)),
             ),
+        ),
+    )
+
+
+def _minibatches() -> tuple[Relation, ...]:
+    step = sp.sqrt(s.m * s.Delta / (s.L * s.T * s.sigma**2))
+    of_batches = {s.sigma: s.sigma / sp.sqrt(s.m), s.R: s.tau + 1}
+    ours = _of("bounded_staleness_nonconvex").subs(of_batches).subs(s.alpha, step)
+    assumed = get("lian_nonconvex").assumptions
+    return (
+        Dominates(
+            "lian_nonconvex >= D1",
+            "4 sqrt(Delta L sigma^2/(m T)) is implied by D1 at R = tau + 1",
+            _of("lian_nonconvex"),
+            ours,
+            assumed,
+        ),
+        Dominates(
+            "lian_nonconvex is within D1",
+            "T >= 4 m L Delta (tau + 1)^2/sigma^2 gives alpha <= 1/(2 L (tau + 1))",
+            1 / (2 * s.L * (s.tau + 1)),
+            step,
+            assumed,
         ),
     )
 
