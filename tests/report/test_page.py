@@ -52,7 +52,7 @@ def test_the_page_loads_nothing_from_elsewhere(outline):
     """Links lead to sections of the page and to files beside it."""
     sources = [a[k] for _, a in outline.tags for k in ("src", "href", "xlink:href") if k in a]
 
-    assert [s for s in sources if not re.fullmatch(r"#[\w-]+|[\w.-]+", s)] == []
+    assert [s for s in sources if not re.fullmatch(r"#[\w-]+|(data/)?[\w.-]+", s)] == []
     assert not {"script", "link"} & {tag for tag, a in outline.tags if "src" in a or "rel" in a}
 
 
@@ -133,3 +133,34 @@ def test_the_report_is_the_same_every_time(reported, page, figures):
     before = {what: name for what, name in reported[0].files.items() if what != "report"}
 
     assert make_page(replace(reported[0], files=before), figures) == page
+
+
+def test_every_figure_is_also_a_png_in_the_light_colours(reported, figures):
+    """No pixel has a colour that stands for one of the page, on white all the same."""
+    from matplotlib.image import imread
+
+    for figure in figures:
+        path = reported[1] / "figures" / f"{figure.name}.png"
+        pixels = (imread(path)[:, :, :3] * 255).round().astype(int)
+
+        assert path.read_bytes() == figure.png
+        assert (pixels[0, 0] == 255).all()
+        assert pixels.min(axis=2).max() == 255
+        assert not (pixels.max(axis=2) <= 0x15).any()  # the darkest ink is #1c2024
+
+
+def test_the_tables_hold_every_number_of_the_outcome(reported):
+    from pyarrow import parquet
+
+    outcome, folder = reported
+    read = {p.stem: parquet.read_table(p).to_pylist() for p in (folder / "data").iterdir()}
+
+    first = outcome.contenders[0]
+    times = [r["seconds"] for r in read["times_to_target"] if r["contender"] == first.name]
+    assert times == first.times_s.ravel().tolist()
+    counted = sum(r["updates"] for r in read["staleness"] if r["contender"] == first.name)
+    assert counted == first.staleness.counts.sum()
+    curve = [r["mean"] for r in read["loss_over_time"] if r["contender"] == first.name]
+    assert curve == first.over_time.mean.tolist()
+    assert {"contenders", "workers", "gaps", "causes_of_waiting"} <= read.keys()
+    assert {f"data/{name}.parquet" for name in read} <= set(outcome.files.values())

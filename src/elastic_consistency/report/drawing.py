@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
-from io import StringIO
+from io import BytesIO, StringIO
 from typing import Any, final
 
 from elastic_consistency.report.markup import Markup
@@ -24,6 +24,17 @@ _VARIABLES = {
     THIRD: "--third",
     FOURTH: "--fourth",
 }
+_LIGHT = {
+    INK: "#1c2024",
+    SOFT: "#5b6470",
+    GRID: "#e7eaee",
+    FIRST: "#1f5fbf",
+    SECOND: "#b4540a",
+    THIRD: "#1d7a55",
+    FOURTH: "#7a3fb0",
+}
+_COLOURED = ("color", "facecolor", "edgecolor", "markerfacecolor", "markeredgecolor")
+_DOTS_PER_INCH = 160
 _STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "elastic",
@@ -63,6 +74,7 @@ class Figure:
         caption: How to read it.
         alternative: What it shows, in words, for those who do not see it.
         svg: The drawing, with the colours of the page.
+        png: The same in the light colours, as a file.
         data: The numbers behind it as a table.
     """
 
@@ -71,6 +83,7 @@ class Figure:
     caption: str
     alternative: str
     svg: str
+    png: bytes
     data: Markup
 
 
@@ -113,20 +126,55 @@ def svg_of(drawing: Any, name: str, alternative: str) -> str:
     return _labelled(source, alternative)
 
 
+def png_of(drawing: Any) -> bytes:
+    """The drawing as a PNG file in the light colours, on white.
+
+    Call it inside of `canvas` and after `svg_of`: it changes the colours of the drawing.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    light = _light_colours()
+    for artist in drawing.findobj():
+        known = artist.properties()
+        found = {name: _repainted(known[name], light) for name in _COLOURED if name in known}
+        artist.set(**{name: colour for name, colour in found.items() if colour is not None})
+    buffer = BytesIO()
+    FigureCanvasAgg(drawing)
+    drawing.savefig(
+        buffer, format="png", dpi=_DOTS_PER_INCH, facecolor="white", metadata={"Software": None}
+    )
+    return buffer.getvalue()
+
+
 def standalone(svg: str) -> str:
     """A drawing of the page as a file of its own, in the light colours."""
-    light = {
-        "--ink": "#1c2024",
-        "--soft": "#5b6470",
-        "--grid": "#e7eaee",
-        "--first": "#1f5fbf",
-        "--second": "#b4540a",
-        "--third": "#1d7a55",
-        "--fourth": "#7a3fb0",
-    }
-    for variable, colour in light.items():
-        svg = svg.replace(f"var({variable})", colour)
+    for colour, variable in _VARIABLES.items():
+        svg = svg.replace(f"var({variable})", _LIGHT[colour])
     return '<?xml version="1.0" encoding="utf-8"?>\n' + svg
+
+
+def _light_colours() -> dict[tuple[float, ...], tuple[float, ...]]:
+    """Colour to be shown for each colour that stands for one of the page, without opacity."""
+    from matplotlib.colors import to_rgb
+
+    return {_key(to_rgb(colour)): to_rgb(light) for colour, light in _LIGHT.items()}
+
+
+def _repainted(given: Any, light: dict[tuple[float, ...], tuple[float, ...]]) -> Any:
+    """The colour or colours that replace `given`; None to leave it as it is."""
+    from matplotlib.colors import to_rgba_array
+
+    rows: Any = to_rgba_array(given)
+    if not any(_key(row) in light for row in rows):
+        return None
+    changed = [
+        (*(light[_key(row)] if _key(row) in light else row[:3]), row[3]) for row in rows.tolist()
+    ]
+    return changed[0] if len(changed) == 1 else changed
+
+
+def _key(colour: Any) -> tuple[float, ...]:
+    return tuple(round(float(part), 4) for part in colour[:3])
 
 
 def _labelled(source: str, alternative: str) -> str:

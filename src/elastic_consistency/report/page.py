@@ -19,6 +19,7 @@ from elastic_consistency.report.sections import (
     step_size_table,
     verdict_tables,
 )
+from elastic_consistency.report.tables import save_tables
 from elastic_consistency.report.wording import number
 from elastic_consistency.studies.outcome import StudyOutcome
 
@@ -26,14 +27,18 @@ _HERE = Path(__file__).parent
 
 
 def write_report(outcome: StudyOutcome, output: Path) -> StudyOutcome:
-    """Write report.html and the figures as SVG into `output`; return the outcome with them."""
+    """Write report.html, figures as SVG and PNG, data as parquet; return the outcome with them."""
     figures = report_figures(outcome)
     folder = output / "figures"
     folder.mkdir(parents=True, exist_ok=True)
     for figure in figures:
         (folder / f"{figure.name}.svg").write_text(standalone(figure.svg), encoding="utf-8")
-    (output / "report.html").write_text(page(outcome, figures), encoding="utf-8")
-    return replace(outcome, files={"report": "report.html"} | outcome.files)
+        (folder / f"{figure.name}.png").write_bytes(figure.png)
+    tables = save_tables(outcome, output / "data")
+    named = {f"table of {name}": f"data/{name}.parquet" for name in tables}
+    with_data = replace(outcome, files=outcome.files | named)
+    (output / "report.html").write_text(page(with_data, figures), encoding="utf-8")
+    return replace(with_data, files={"report": "report.html"} | with_data.files)
 
 
 def report_figures(outcome: StudyOutcome) -> tuple[Figure, ...]:

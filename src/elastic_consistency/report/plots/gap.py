@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from elastic_consistency.report.drawing import FIRST, INK, SECOND, Figure, canvas, svg_of
+from elastic_consistency.report.drawing import FIRST, INK, SECOND, Figure, canvas, png_of, svg_of
 from elastic_consistency.report.markup import Markup, table
 from elastic_consistency.report.wording import number
 from elastic_consistency.studies.certification import Certification, GapCurve
@@ -17,6 +17,7 @@ def gap_against_bound(certification: Certification) -> Figure:
             _draw(axes, gap, colour)
         panels[0].set_ylabel("gap / step size [loss/length]")
         svg = svg_of(drawing, name, alternative)
+        png = png_of(drawing)
     return Figure(
         name=name,
         title="Gap against bound",
@@ -25,6 +26,7 @@ def gap_against_bound(certification: Certification) -> Figure:
         "largest value; the dashed line is what theory promises.",
         alternative=alternative,
         svg=svg,
+        png=png,
         data=_table(certification.gaps),
     )
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from elastic_consistency.report.drawing import INK, SERIES, STYLES, Figure, canvas, svg_of
+from elastic_consistency.report.drawing import INK, SERIES, STYLES, Figure, canvas, png_of, svg_of
 from elastic_consistency.report.markup import Markup, table
 from elastic_consistency.report.wording import number
 from elastic_consistency.studies.curves import Band
@@ -38,12 +38,14 @@ def _figure(
         axes.set(xscale="log", yscale="log", xlabel=f"{axis} [{unit}]", ylabel="loss above minimum")
         axes.legend(loc="lower left")
         svg = svg_of(drawing, name, alternative)
+        png = png_of(drawing)
     return Figure(
         name=name,
         title=f"Loss against {axis}",
         caption="Mean of all runs; the band holds 90 % of them. Both axes are logarithmic.",
         alternative=alternative,
         svg=svg,
+        png=png,
         data=_table(bands, axis, unit),
     )
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from elastic_consistency.report.drawing import FIRST, INK, Figure, canvas, svg_of
+from elastic_consistency.report.drawing import FIRST, INK, Figure, canvas, png_of, svg_of
 from elastic_consistency.report.markup import Markup, table
 from elastic_consistency.studies.comparison import ContenderResult
 
@@ -22,6 +22,7 @@ def staleness_by_worker(contender: ContenderResult) -> Figure | None:
     with canvas(height=0.8 + 0.16 * len(shares)) as (drawing, (axes,)):
         _draw(axes, shares, labels)
         svg = svg_of(drawing, name, alternative)
+        png = png_of(drawing)
     return Figure(
         name=name,
         title=f"Staleness by worker, {contender.name}",
@@ -29,6 +30,7 @@ def staleness_by_worker(contender: ContenderResult) -> Figure | None:
         f"more of its updates were that stale. All {len(contender.digests)} schedules together.",
         alternative=alternative,
         svg=svg,
+        png=png,
         data=_table(counts[:, first:last], labels),
     )
 

@@ -10,6 +10,7 @@ from elastic_consistency.report.drawing import (
     THIRD,
     Figure,
     canvas,
+    png_of,
     svg_of,
 )
 from elastic_consistency.report.markup import Markup, table
@@ -31,6 +32,7 @@ def utilisation(contenders: tuple[ContenderResult, ...]) -> Figure:
         handles, labels = panels[0].get_legend_handles_labels()
         drawing.legend(handles, labels, loc="outside upper left", ncols=4, columnspacing=1)
         svg = svg_of(drawing, name, alternative)
+        png = png_of(drawing)
     return Figure(
         name=name,
         title="Utilisation and waits",
@@ -38,6 +40,7 @@ def utilisation(contenders: tuple[ContenderResult, ...]) -> Figure:
         "travels, and in synchronous training waits for the slowest; first schedule of each.",
         alternative=alternative,
         svg=svg,
+        png=png,
         data=_table(contenders),
     )
 

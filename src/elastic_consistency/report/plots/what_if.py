@@ -1,6 +1,6 @@
 """What slows the baseline down: one cause taken away at a time."""
 
-from elastic_consistency.report.drawing import FIRST, INK, SOFT, Figure, canvas, svg_of
+from elastic_consistency.report.drawing import FIRST, INK, SOFT, Figure, canvas, png_of, svg_of
 from elastic_consistency.report.markup import Markup, table
 from elastic_consistency.report.wording import interval, percentage
 from elastic_consistency.studies.outcome import StudyOutcome
@@ -17,6 +17,7 @@ def causes_of_waiting(outcome: StudyOutcome) -> Figure:
     with canvas(height=0.8 + 0.42 * len(rows)) as (drawing, (axes,)):
         _draw(axes, rows)
         svg = svg_of(drawing, name, alternative + ".")
+        png = png_of(drawing)
     return Figure(
         name=name,
         title=f"What slows {who} training down",
@@ -24,6 +25,7 @@ def causes_of_waiting(outcome: StudyOutcome) -> Figure:
         "random numbers otherwise. Thin lines are intervals over schedules.",
         alternative=alternative + ".",
         svg=svg,
+        png=png,
         data=_table(rows),
     )
 
