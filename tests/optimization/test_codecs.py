@@ -314,7 +314,9 @@ def test_the_meter_records_what_occurred(first, seed, draws):
     for vector in (first, np.zeros_like(first), first[:, ::-1] ** 2):
         sent, state = codec.encode(state, vector, draws(seed, len(first)))
         with np.errstate(invalid="ignore"):
-            ratios.append(((sent - vector) ** 2).sum(1) / (vector**2).sum(1))
+            largest = np.abs(vector).max(axis=1, keepdims=True)  # squares of tiny numbers are 0
+            lost, whole = (sent - vector) / largest, vector / largest
+            ratios.append((lost**2).sum(1) / (whole**2).sum(1))
 
     _, record = state
     counted = np.nan_to_num(ratios)

@@ -247,6 +247,23 @@ def _start(shrink: sp.Expr) -> sp.Expr:
     return (1 - shrink) ** s.T * s.R0**2
 
 
+def _equal_masses() -> tuple[tuple[str, dict[sp.Symbol, sp.Expr], sp.Expr, str], ...]:
+    return (
+        (
+            "push_sum_squared_gap",
+            {s.w_mass: 1, s.m_rounds: 1},
+            (s.alpha * _of("gossip_gap")) ** 2,
+            "equal masses: gossip",
+        ),
+        (
+            "push_sum_squared_gap",
+            {s.w_mass: 1, s.rho: 0, s.m_rounds: s.k},
+            (s.alpha * _of("one_peer_exponential_gap")) ** 2,
+            "equal masses, exact after k rounds",
+        ),
+    )
+
+
 def _special_cases() -> tuple[Relation, ...]:
     sgd = 2 * s.Delta / (s.alpha * s.T) + s.L * s.alpha * s.sigma**2
     half = 2 / s.c * s.alpha * s.sigma**2
@@ -273,18 +290,6 @@ def _special_cases() -> tuple[Relation, ...]:
             _of("error_feedback_nonconvex"),
             "one node",
         ),
-        (
-            "push_sum_squared_gap",
-            {s.w_mass: 1, s.m_rounds: 1},
-            (s.alpha * _of("gossip_gap")) ** 2,
-            "equal masses: gossip",
-        ),
-        (
-            "push_sum_squared_gap",
-            {s.w_mass: 1, s.rho: 0, s.m_rounds: s.k},
-            (s.alpha * _of("one_peer_exponential_gap")) ** 2,
-            "equal masses, exact after k rounds",
-        ),
         ("fixed_delay_stability", {s.tau: 0}, 2 / s.lambda_, "the classic limit 2 / lambda"),
         (
             "server_error_feedback_gap",
@@ -296,7 +301,7 @@ def _special_cases() -> tuple[Relation, ...]:
     )
     return tuple(
         Equal(f"{name} at {_listed(at)}", statement, _of(name), expected, at)
-        for name, at, expected, statement in (*cases, *_without_gap())
+        for name, at, expected, statement in (*cases, *_equal_masses(), *_without_gap())
     )
 
 
