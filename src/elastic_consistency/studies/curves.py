@@ -47,5 +47,6 @@ def _band(axes: list[np.ndarray], runs: list[LossRun], infimum: float) -> Band:
         seen = np.searchsorted(axis, grid * (1 + 1e-12), side="right") - 1
         columns.append(run.loss[seen] - infimum)
     every = np.concatenate(columns, axis=1)
-    lower, upper = np.quantile(every, [0.05, 0.95], axis=1)
+    with np.errstate(invalid="ignore"):  # runs that diverge have infinite losses
+        lower, upper = np.quantile(every, [0.05, 0.95], axis=1)
     return Band(grid, every.mean(axis=1), lower, upper)
