@@ -186,3 +186,24 @@ def test_large_gaps_inside_their_range_have_a_proved_interval():
     estimate = claim.estimate(0.99)
     assert estimate.method is Method.EMPIRICAL_BERNSTEIN
     assert estimate.lower <= 20.0 <= estimate.upper <= 30.0
+
+
+def test_what_rests_on_an_estimated_constant_is_never_certified(study, monkeypatch):
+    """The word follows the constant into every verdict."""
+    oracle = type(study.oracle)
+    known = oracle.constants
+
+    def estimated(self, radius=float("inf")):
+        return replace(known(self, radius), estimated=frozenset({"smoothness"}))
+
+    monkeypatch.setattr(oracle, "constants", estimated)
+
+    certificate = _certify(study, 0.05 / known(study.oracle).smoothness)
+
+    outcomes = {verdict.outcome for verdict in certificate.verdicts}
+    assert Outcome.CONDITIONAL in outcomes
+    assert outcomes <= {Outcome.CONDITIONAL, Outcome.INCONCLUSIVE}
+    for verdict in certificate.verdicts:
+        assert verdict.conditional_on == ("smoothness",)
+        assert "estimated smoothness" in verdict.sentence
+        assert not verdict.certified

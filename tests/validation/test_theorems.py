@@ -274,3 +274,18 @@ def test_a_bound_that_says_nothing_fails_outside_a_property_test():
 
     with pytest.raises(AssertionError, match="heavy_ball_gap says nothing here"):
         assert_bound_holds(get("heavy_ball_gap"), study)
+
+
+def test_a_study_with_estimated_constants_is_judged_conditionally(monkeypatch):
+    known = Linear.constants
+
+    def estimated(self, radius=float("inf")):
+        return replace(known(self, radius), estimated=frozenset({"second_moment"}))
+
+    monkeypatch.setattr(Linear, "constants", estimated)
+    schedule = server_schedule([0, 1, 2, 0, 1, 2], n_workers=3)
+    study = SmallStudy(schedule, Linear(np.ones(1)), SGD(0.1))
+
+    estimate = study.measure(get("server_started_gap"))
+
+    assert estimate.conditional_on == {"second_moment"}

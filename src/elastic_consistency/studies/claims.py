@@ -7,7 +7,7 @@ from typing import final
 import numpy as np
 
 from elastic_consistency.bounds import Bound, Requirement, get
-from elastic_consistency.execution import Measurement, Quantity, Sequence, Trace
+from elastic_consistency.execution import Measurement, Trace
 from elastic_consistency.optimization.oracles import AbstractOracle, Constants, LogisticRegression
 from elastic_consistency.validation import (
     Claim,
@@ -91,7 +91,7 @@ def gap_claim(
             squares, low=0.0, high=ceiling**2, confidence=confidence
         ).increasing(np.sqrt)
 
-    return Claim(_labelled(estimate, trace.quantity, trace.sequence), bound, values, unmet)
+    return Claim(_labelled(estimate, trace, limits), bound, values, unmet)
 
 
 def theorem_claims(
@@ -108,7 +108,7 @@ def theorem_claims(
     )
     return tuple(
         Claim(
-            _labelled(_mean_of(samples, ceilings[name]), trace.quantity, trace.sequence),
+            _labelled(_mean_of(samples, ceilings[name]), trace, limits),
             get(name),
             at,
             unmet,
@@ -135,5 +135,11 @@ def _approximate(samples: np.ndarray, confidence: float) -> Estimate:
     return student_t(samples, confidence=confidence)
 
 
-def _labelled(estimate: Measure, quantity: Quantity, sequence: Sequence) -> Measure:
-    return lambda confidence: replace(estimate(confidence), quantity=quantity, sequence=sequence)
+def _labelled(estimate: Measure, trace: Trace, limits: Limits) -> Measure:
+    """What it measures, and the estimated constants that every verdict on it rests on."""
+    return lambda confidence: replace(
+        estimate(confidence),
+        quantity=trace.quantity,
+        sequence=trace.sequence,
+        conditional_on=limits.constants.estimated,
+    )

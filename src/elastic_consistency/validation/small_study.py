@@ -161,7 +161,8 @@ class SmallStudy:
             value = float(self.measurement["squared_distance_started"].last[0])
         else:
             raise ValueError(f"bound must be on what a study measures, got one on {quantity}.")
-        return replace(exact(value), quantity=quantity, sequence=sequence)
+        estimated = self.oracle.constants(self._radius()).estimated
+        return replace(exact(value), quantity=quantity, sequence=sequence, conditional_on=estimated)
 
     def _gap(self, bound: Bound) -> float:
         additive = self.rule.additive and self.rule.constant_step
