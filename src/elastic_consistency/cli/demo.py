@@ -78,4 +78,4 @@ def _show(outcome: "StudyOutcome", output: Path) -> None:
         out.print(f"[red]failed:[/red] {failure}")
     out.print(f"Files in {output}/", markup=False)
     for what, name in outcome.files.items():
-        out.print(f"  {name:<28}{what}", markup=False)
+        out.print(f"  {name:<34}{what}", markup=False)
