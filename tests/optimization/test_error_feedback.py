@@ -34,11 +34,10 @@ def _residuals(codec, vectors, draws):
     return np.array(residuals), np.array(sent)
 
 
-def _is_the_rounded_difference(old, vector, update, residual):
-    """(e + w) - u, on exact numbers, differs from the new e by at most half a unit."""
-    corrected = Fraction(float(old + vector))
-    error = abs(corrected - Fraction(float(update)) - Fraction(float(residual)))
-    return error <= Fraction(float(np.spacing(abs(residual)))) / 2
+def _is_the_best_number(old, vector, update, residual):
+    """The new e is the number nearest to the exact (e + w) - u: that one, if it is a number."""
+    exact = Fraction(float(old + vector)) - Fraction(float(update))
+    return residual == float(exact)
 
 
 @pytest.mark.parametrize("codec", [Identity(), TopK(2), RandomK(2)], ids=repr)
@@ -52,12 +51,24 @@ def test_update_and_residual_add_up_exactly_for_selection(codec, vectors, draws)
 
 @pytest.mark.parametrize("codec", [Scaling(0.25), ScaledSign(), QSGD(3)], ids=repr)
 @given(vectors=sequences)
-def test_update_and_residual_add_up_to_one_rounding_for_all_others(codec, vectors, draws):
+def test_update_and_residual_add_up_wherever_a_number_can_do_it(codec, vectors, draws):
     residuals, sent = _residuals(codec, vectors, draws)
 
     before = np.concatenate([np.zeros((1, 2, 6)), residuals[:-1]])
     quadruples = zip(before.flat, vectors.flat, sent.flat, residuals.flat, strict=True)
-    assert all(_is_the_rounded_difference(*numbers) for numbers in quadruples)
+    assert all(_is_the_best_number(*numbers) for numbers in quadruples)
+
+
+def test_no_residual_makes_one_scale_add_up_for_every_input(draws):
+    """The sign of (1, 1e-30) is sent as about 1/2 twice; 1e-30 - 1/2 is between two numbers."""
+    vector = np.array([[1.0, 1e-30]])
+    residuals, sent = _residuals(ScaledSign(), vector[None], draws)
+
+    small, update, residual = vector[0, 1], sent[0, 0, 1], residuals[0, 0, 1]
+    exact = Fraction(small) - Fraction(update)
+    neighbours = np.nextafter(residual, -np.inf), np.nextafter(residual, np.inf)
+    assert Fraction(neighbours[0]) < exact < Fraction(neighbours[1])
+    assert Fraction(residual) != exact
 
 
 @given(vectors=arrays(np.float64, (5, 2, 4), elements=dyadic))

@@ -13,11 +13,12 @@ from elastic_consistency.optimization.compression.base import AbstractCodec
 class ErrorFeedback(AbstractCodec):
     """u = Q(e + w);  e <- (e + w) - u.
 
-    The state is (state of the codec, residual e). u + e equals the old e + w exactly for
-    codecs that select coordinates, and up to the rounding of one subtraction for the others. A
-    gamma-contraction keeps ||e|| <= sqrt(gamma) / (1 - sqrt(gamma)) M. The residual is in units
-    of gradients: where step sizes vary, old gradients enter with the new step size. Where a
-    coordinate is not finite, its residual is not either.
+    The state is (state of the codec, residual e). u + e equals the old e + w exactly wherever
+    some floating-point e makes it so: always for codecs that select coordinates. Elsewhere e is
+    the number nearest to the difference. A gamma-contraction keeps
+    ||e|| <= sqrt(gamma) / (1 - sqrt(gamma)) M. The residual is in units of gradients: where step
+    sizes vary, old gradients enter with the new step size. Where a coordinate is not finite,
+    its residual is not either.
 
     Attributes:
         codec: What Q is.
