@@ -7,8 +7,10 @@ from html.parser import HTMLParser
 from itertools import pairwise
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
+from elastic_consistency.report.markup import table
 from elastic_consistency.report.page import page as make_page
 
 VOID = {"meta", "br", "link", "img"}
@@ -164,3 +166,10 @@ def test_the_tables_hold_every_number_of_the_outcome(reported):
     assert curve == first.over_time.mean.tolist()
     assert {"contenders", "workers", "gaps", "causes_of_waiting"} <= read.keys()
     assert {f"data/{name}.parquet" for name in read} <= set(outcome.files.values())
+
+
+def test_numbers_sort_by_values_that_a_browser_can_read():
+    """NumPy's own notation, np.float64(1.5), is none of them."""
+    made = table("t", ("a",), [(np.float64(1.5),), (2,)]).html
+
+    assert re.findall(r'data-value="([^"]*)"', made) == ["1.5", "2.0"]

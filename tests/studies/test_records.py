@@ -10,9 +10,11 @@ import pytest
 from elastic_consistency.studies.curves import band_over_time
 from elastic_consistency.studies.farthest import FarthestModel
 from elastic_consistency.studies.manifest import data_digest, manifest
+from elastic_consistency.studies.outcome import StudyOutcome
 from elastic_consistency.studies.progress import Progress
 from elastic_consistency.studies.records import plain
-from elastic_consistency.studies.run_study import run_study, save_outcome
+from elastic_consistency.studies.restoring import restored
+from elastic_consistency.studies.run_study import load_outcome, run_study, save_outcome
 from elastic_consistency.studies.runs import LossRun
 
 
@@ -44,6 +46,51 @@ def test_a_whole_outcome_is_strict_json(study, tmp_path):
     assert outcome.failures == ()
 
 
+def test_an_outcome_comes_back_whole(study, tmp_path):
+    outcome = run_study(study, tmp_path, ranks=0)
+    worse = replace(outcome, target_loss=math.inf, infimum=-math.inf)
+    saved = save_outcome(worse, tmp_path)
+
+    loaded = load_outcome(tmp_path / "result.json")
+
+    assert (loaded.target_loss, loaded.infimum) == (math.inf, -math.inf)
+    assert plain(loaded, lossless=True) == plain(
+        replace(worse, files={k: v for k, v in saved.files.items() if k in outcome.files}),
+        lossless=True,
+    )
+    assert loaded.contenders[0].summary == worse.contenders[0].summary
+    assert loaded.savings == worse.savings
+
+
+@pytest.mark.parametrize(
+    ("kind", "record", "value"),
+    [
+        (float, "inf", math.inf),
+        (float | None, None, None),
+        (tuple[float, ...], [1, 2.5], (1.0, 2.5)),
+        (tuple[str, int], ["a", 1], ("a", 1)),
+        (dict[str, float], {"a": "-inf"}, {"a": -math.inf}),
+        (frozenset[str], ["a"], frozenset({"a"})),
+        (FarthestModel | None, None, None),
+    ],
+)
+def test_plain_types_come_back(kind, record, value):
+    assert restored(kind, record) == value
+
+
+def test_what_is_not_finite_comes_back_in_arrays():
+    assert restored(np.ndarray, [1, "inf", "nan"]).tolist()[:2] == [1.0, math.inf]
+    assert math.isnan(restored(np.ndarray, [1, "inf", "nan"])[2])
+    assert restored(np.ndarray, [1, 2]).dtype.kind == "i"
+
+
+def test_a_record_of_the_wrong_type_is_refused():
+    with pytest.raises(ValueError, match="must be of type str, got 3"):
+        restored(str, 3)
+    with pytest.raises(ValueError, match="StudyOutcome must have the fields causes, certification"):
+        restored(StudyOutcome, {"name": "x"})
+
+
 def test_the_manifest_names_the_data(study, problem):
     other = replace(study, oracle=replace(problem, labels=1 - problem.labels))
 
@@ -70,7 +117,7 @@ def test_a_band_is_a_step_function_of_time():
         time_s=np.array([0.0, 1.0, 2.0, 4.0]),
         gradients=np.arange(4.0),
         loss=np.array([[4.0, 2.0], [4.0, 2.0], [1.0, 1.0], [1.0, 1.0]]),
-        diverged=False,
+        diverged=None,
     )
 
     band = band_over_time([run], 0.0)

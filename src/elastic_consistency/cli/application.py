@@ -17,6 +17,7 @@ from elastic_consistency.cli.live import live
 from elastic_consistency.cli.new import new
 from elastic_consistency.cli.papers import papers_verbs
 from elastic_consistency.cli.replay import replay
+from elastic_consistency.cli.report import report
 from elastic_consistency.cli.run import run
 from elastic_consistency.cli.simulate import simulate
 
@@ -57,6 +58,7 @@ def application() -> typer.Typer:
     app.command(epilog=f"Example: elastic {live_example}")(live)
     app.command(epilog="Example: elastic compare live-server.parquet simulated.parquet")(compare)
     app.command(epilog="Example: elastic inspect elastic-demo/asynchronous-0.parquet")(inspect)
+    app.command(epilog="Example: elastic report live-server.parquet")(report)
     app.add_typer(bounds_verbs(), name="bounds")
     app.add_typer(papers_verbs(), name="papers")
     app.command(epilog="Example: elastic explain staleness")(explain)

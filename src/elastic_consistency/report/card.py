@@ -68,6 +68,8 @@ def _time(outcome: StudyOutcome, contender: ContenderResult) -> CardRow:
     section = f"time to loss {number(outcome.target_loss, digits=4)}"
     if contender.time_s is None:
         missed = f"reached in {contender.reached} of {contender.runs} runs"
+        if contender.divergences:
+            missed += f"; diverged on {len(contender.divergences)} schedules"
         return CardRow(section, contender.name, missed, note, good=False)
     note += f"; {basis(contender.time_s)}"
     return CardRow(section, contender.name, interval(contender.time_s, unit="s"), note)

@@ -65,7 +65,7 @@ def _row(row: Sequence[Any], numeric: Sequence[bool]) -> str:
 
 
 def _cell(value: Any, numeric: bool) -> str:  # noqa: FBT001
-    exact = f' data-value="{value!r}"' if _is_number(value) and _is_finite(value) else ""
+    exact = f' data-value="{float(value)!r}"' if _is_number(value) and _is_finite(value) else ""
     return f"<td{_class(numeric)}{exact}>{text(value)}</td>"
 
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from elastic_consistency.report.card import headline
 from elastic_consistency.report.drawing import Figure, standalone
-from elastic_consistency.report.markup import Markup, text
+from elastic_consistency.report.layout import html_page
+from elastic_consistency.report.markup import text
 from elastic_consistency.report.plots.gap import gap_against_bound
 from elastic_consistency.report.plots.loss import loss_over_gradients, loss_over_time
 from elastic_consistency.report.plots.staleness import staleness_by_worker
@@ -13,7 +14,7 @@ from elastic_consistency.report.plots.utilisation import utilisation
 from elastic_consistency.report.plots.what_if import causes_of_waiting
 from elastic_consistency.report.sections import (
     card_section,
-    figure_section,
+    figures_section,
     glossary_section,
     seeds_section,
     step_size_table,
@@ -22,8 +23,6 @@ from elastic_consistency.report.sections import (
 from elastic_consistency.report.tables import save_tables
 from elastic_consistency.report.wording import number
 from elastic_consistency.studies.outcome import StudyOutcome
-
-_HERE = Path(__file__).parent
 
 
 def write_report(outcome: StudyOutcome, output: Path) -> StudyOutcome:
@@ -55,7 +54,7 @@ def page(outcome: StudyOutcome, figures: tuple[Figure, ...]) -> str:
     """The whole page."""
     sections = (
         ("verdict", "Verdict card", card_section(outcome)),
-        ("figures", "Figures", _figures(figures)),
+        ("figures", "Figures", figures_section(figures)),
         ("bounds", "Bounds", verdict_tables(outcome)),
         ("steps", "Step sizes", step_size_table(outcome)),
         ("seeds", "Study, seeds and files", seeds_section(outcome)),
@@ -64,16 +63,7 @@ def page(outcome: StudyOutcome, figures: tuple[Figure, ...]) -> str:
     title = f"{outcome.name}: {outcome.contenders[0].name}"
     if len(outcome.contenders) > 1:
         title += f" against {outcome.contenders[-1].name}"
-    body = "".join(_section(*section) for section in sections)
-    links = "".join(f'<li><a href="#{name}">{text(words)}</a></li>' for name, words, _ in sections)
-    return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{text(title)}</title>'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<style>{_asset('page.css')}</style></head><body>"
-        f'<header class="top"><h1>{text(title.capitalize())}</h1>{_introduction(outcome)}'
-        f'<nav aria-label="Sections"><ul>{links}</ul></nav></header><main>{body}</main>'
-        f"<footer>{_footer(outcome)}</footer><script>{_asset('page.js')}</script></body></html>\n"
-    )
+    return html_page(title, _introduction(outcome), sections)
 
 
 def _introduction(outcome: StudyOutcome) -> str:
@@ -86,20 +76,3 @@ def _introduction(outcome: StudyOutcome) -> str:
         "same delays and the same samples."
     )
     return f'<p class="answer">{text(headline(outcome))}</p><p class="soft">{text(about)}</p>'
-
-
-def _figures(figures: tuple[Figure, ...]) -> Markup:
-    return Markup(f'<div class="figures">{"".join(figure_section(f).html for f in figures)}</div>')
-
-
-def _section(name: str, words: str, content: Markup) -> str:
-    return f'<section id="{name}"><h2>{text(words)}</h2>{content.html}</section>'
-
-
-def _footer(outcome: StudyOutcome) -> str:
-    version = outcome.manifest["versions"]["elastic-consistency"]
-    return text(f"elastic-consistency {version}. Every number is simulated unless it says replay.")
-
-
-def _asset(name: str) -> str:
-    return (_HERE / name).read_text(encoding="utf-8")

@@ -1,6 +1,7 @@
 """The parts of a page that are text and tables."""
 
 import json
+from collections.abc import Sequence
 
 from elastic_consistency.report.card import CardRow, card
 from elastic_consistency.report.drawing import Figure
@@ -22,14 +23,9 @@ def card_section(outcome: StudyOutcome) -> Markup:
     return Markup(f'<div class="card">{sections}</div>')
 
 
-def figure_section(figure: Figure) -> Markup:
-    """A figure, its caption and the numbers behind it."""
-    return Markup(
-        f'<figure id="{figure.name}"><figcaption><strong>{text(figure.title)}</strong>'
-        f"{text(figure.caption)}</figcaption>{figure.svg}"
-        f"<details><summary>Numbers behind this figure</summary><p>{text(figure.alternative)}</p>"
-        f"{figure.data.html}</details></figure>"
-    )
+def figures_section(figures: Sequence[Figure]) -> Markup:
+    """Every figure with its caption and the numbers behind it."""
+    return Markup(f'<div class="figures">{"".join(map(_figure, figures))}</div>')
 
 
 def verdict_tables(outcome: StudyOutcome) -> Markup:
@@ -110,6 +106,15 @@ def glossary_section() -> Markup:
         (e.name, e.sentence, e.unit, Markup(f"<code>{text(e.formula)}</code>")) for e in entries()
     ]
     return table("Words", ("figure", "meaning", "unit", "formula"), rows)
+
+
+def _figure(figure: Figure) -> str:
+    return (
+        f'<figure id="{figure.name}"><figcaption><strong>{text(figure.title)}</strong>'
+        f"{text(figure.caption)}</figcaption>{figure.svg}"
+        f"<details><summary>Numbers behind this figure</summary><p>{text(figure.alternative)}</p>"
+        f"{figure.data.html}</details></figure>"
+    )
 
 
 def _card_row(row: CardRow) -> str:

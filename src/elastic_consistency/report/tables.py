@@ -4,8 +4,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from elastic_consistency.studies.certification import Certification
 from elastic_consistency.studies.comparison import ContenderResult
 from elastic_consistency.studies.curves import Band
+from elastic_consistency.studies.divergence import Divergence
 from elastic_consistency.studies.outcome import StudyOutcome
 from elastic_consistency.studies.records import plain
 from elastic_consistency.validation import Estimate
@@ -35,6 +37,8 @@ def report_tables(outcome: StudyOutcome) -> dict[str, Rows]:
         "step_sizes_tried": _named(results, lambda r: map(plain, r.candidates)),
         "loss_over_time": _named(results, lambda r: _band(r.over_time, "time_s")),
         "loss_over_gradients": _named(results, lambda r: _band(r.over_gradients, "gradients")),
+        "divergences": _named(results, lambda r: map(_divergence, r.divergences)),
+        "losses_until_divergence": _named(results, _losses_until_divergence),
         "staleness": _named(results, _staleness),
         "workers": _named(results, lambda r: map(plain, r.summary.workers)),
         "savings": [
@@ -47,7 +51,7 @@ def report_tables(outcome: StudyOutcome) -> dict[str, Rows]:
             | _estimate("gain", each.gain)
             for each in outcome.causes
         ],
-        "gaps": [] if certification is None else list(_gaps(certification.gaps)),
+        "gaps": [] if certification is None else list(_gaps(certification)),
         "replays": [dict(_mapping(each)) for each in outcome.parity],
     }
 
@@ -59,6 +63,7 @@ def _contender(result: ContenderResult) -> dict[str, Any]:
         "step_size": result.step_size,
         "runs": result.runs,
         "reached": result.reached,
+        "diverged_schedules": len(result.divergences),
         "p99_staleness": result.staleness.p99,
         "largest_staleness": result.staleness.largest,
     } | _estimate("time_to_target_s", result.time_s)
@@ -79,6 +84,20 @@ def _band(band: Band, axis: str) -> Iterable[dict[str, Any]]:
         yield dict(zip(names, values, strict=True))
 
 
+def _divergence(found: Divergence) -> dict[str, Any]:
+    place = {"timing_seed": found.timing_seed} | _mapping(found.place)
+    return place | {"looks": len(found.time_s), "sentence": found.place.sentence}
+
+
+def _losses_until_divergence(result: ContenderResult) -> Iterable[dict[str, Any]]:
+    for found in result.divergences:
+        looks = zip(found.time_s.tolist(), found.gradients.tolist(), found.loss, strict=True)
+        for time, gradients, losses in looks:
+            when = {"timing_seed": found.timing_seed, "time_s": time, "gradients": gradients}
+            for replicate, loss in enumerate(losses.tolist()):
+                yield when | {"replicate": replicate, "loss": loss, "diverged": True}
+
+
 def _staleness(result: ContenderResult) -> Iterable[dict[str, Any]]:
     edges = result.staleness.edges.tolist()
     for worker, counts in enumerate(result.staleness.counts.tolist()):
@@ -87,11 +106,16 @@ def _staleness(result: ContenderResult) -> Iterable[dict[str, Any]]:
             yield {"worker": worker, "least": least, "most": most, "updates": count}
 
 
-def _gaps(gaps: Iterable[Any]) -> Iterable[dict[str, Any]]:
-    for gap in gaps:
+def _gaps(certification: Certification) -> Iterable[dict[str, Any]]:
+    diverged = certification.diverged is not None
+    for gap in certification.gaps:
         for time, rms in zip(gap.time_s.tolist(), gap.rms.tolist(), strict=True):
             place = {"sequence": gap.sequence, "time_s": time}
-            yield place | {"rms_gap_over_step_size": rms, "bound": gap.bound}
+            yield place | {
+                "rms_gap_over_step_size": rms,
+                "bound": gap.bound,
+                "diverged": diverged,
+            }
 
 
 def _named(results: tuple[ContenderResult, ...], rows: Any) -> Rows:

@@ -14,6 +14,7 @@ from elastic_consistency.studies.outcome import StudyOutcome
 from elastic_consistency.studies.parity_check import ParityCheck, ReplaySettings, check_parity
 from elastic_consistency.studies.progress import Progress
 from elastic_consistency.studies.records import plain
+from elastic_consistency.studies.restoring import restored
 from elastic_consistency.studies.runs import schedule_of, with_step_size
 from elastic_consistency.studies.savings import savings
 from elastic_consistency.studies.study import Study
@@ -64,13 +65,29 @@ def run_study(
 
 def save_outcome(outcome: StudyOutcome, output: Path) -> StudyOutcome:
     """Write result.json and manifest.json with the digests of all files; return the outcome."""
-    result = output / "result.json"
-    result.write_text(json.dumps(plain(outcome), indent=1, allow_nan=False) + "\n")
-    files = outcome.files | {"result": result.name}
+    _write_json(plain(outcome, lossless=True), output / "result.json")
+    files = outcome.files | {"result": "result.json"}
     digests = {name: file_digest(output / name) for name in files.values()}
-    record = outcome.manifest | {"files_sha256": digests}
-    (output / "manifest.json").write_text(json.dumps(record, indent=1, allow_nan=False) + "\n")
+    _write_json(outcome.manifest | {"files_sha256": digests}, output / "manifest.json")
     return replace(outcome, files=files | {"manifest": "manifest.json"})
+
+
+def load_outcome(path: Path) -> StudyOutcome:
+    """The outcome that `save_outcome` wrote as result.json.
+
+    Raises:
+        ValueError: If the file holds something else.
+    """
+    try:
+        return restored(StudyOutcome, json.loads(path.read_bytes()))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(
+            f"{path}: must be a result.json of elastic run or demo: {error}"
+        ) from error
+
+
+def _write_json(record: Any, path: Path) -> None:
+    path.write_text(json.dumps(record, indent=1, allow_nan=False) + "\n", encoding="utf-8")
 
 
 def _save_schedules(compared: Compared, output: Path) -> dict[str, str]:

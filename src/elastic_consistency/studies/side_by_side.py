@@ -1,6 +1,5 @@
 """Two schedules, or two results of studies, side by side."""
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ import numpy as np
 
 from elastic_consistency.schedule import Schedule
 from elastic_consistency.studies.records import plain
+from elastic_consistency.studies.run_study import load_outcome
 from elastic_consistency.studies.schedule_summary import summarise
 
 _Numbers = Mapping[str, Any]
@@ -112,11 +112,14 @@ def _results(first: Path, second: Path) -> tuple[Comparison, ...]:
 
 
 def _contenders(path: Path) -> dict[str, _Numbers]:
-    try:
-        read = json.loads(path.read_bytes())
-        return {c["name"]: _of_contender(c) for c in read["contenders"]}
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path}: must be a result.json of elastic run or demo.") from error
+    contenders = load_outcome(path).contenders
+    return {contender.name: _of_contender(_record(contender)) for contender in contenders}
+
+
+def _record(value: Any) -> _Numbers:
+    record = plain(value)
+    assert isinstance(record, dict), "a dataclass becomes a table of fields"
+    return record
 
 
 def _of_contender(record: _Numbers) -> _Numbers:

@@ -7,6 +7,8 @@ from elastic_consistency.report.markup import Markup, table
 from elastic_consistency.report.wording import number
 from elastic_consistency.studies.certification import Certification, GapCurve
 
+_TALLEST = 1e6  # bounds
+
 
 def gap_against_bound(certification: Certification) -> Figure:
     """Root mean square of ||x - v|| / step size over time, beside the bound of B."""
@@ -32,13 +34,13 @@ def gap_against_bound(certification: Certification) -> Figure:
 
 
 def _draw(axes, gap: GapCurve, colour: str) -> None:
-    shown = gap.rms > 0
+    shown = (gap.rms > 0) & (gap.rms < _TALLEST * gap.bound)  # a run that diverged has no end
     axes.plot(gap.time_s[shown], gap.rms[shown], color=colour, linewidth=1.2)
     axes.axhline(gap.bound, color=INK, linestyle=(0, (4, 2)), linewidth=1.2)
     place = {"xycoords": ("axes fraction", "data"), "ha": "right", "va": "top"}
     axes.annotate(f"bound {number(gap.bound)}", (1, gap.bound * 0.93), **place)
     axes.set(yscale="log", xlabel="simulated time [s]", title=f"{gap.sequence} sequence")
-    axes.set_ylim(top=max(gap.bound, gap.peak) * 2)
+    axes.set_ylim(top=max(gap.bound, gap.rms[shown].max(initial=0.0)) * 2)
 
 
 def _words(gap: GapCurve) -> str:

@@ -9,6 +9,7 @@ from elastic_consistency.studies.curves import Band
 from elastic_consistency.studies.outcome import StudyOutcome
 
 _ROWS = 8
+_TALLEST = 1e3  # losses of the start
 
 
 def loss_over_time(outcome: StudyOutcome) -> Figure:
@@ -30,7 +31,7 @@ def _figure(
     alternative = _alternative(bands, axis, unit)
     with canvas() as (drawing, (axes,)):
         for number_, (label, band) in enumerate(bands.items()):
-            _draw(axes, band, label, number_)
+            _draw(axes, _cut(band, outcome), label, number_)
         axes.axhline(target, color=INK, linewidth=1, linestyle=(0, (2, 2)))
         axes.annotate(
             "target", (1, target), xycoords=("axes fraction", "data"), ha="right", va="bottom"
@@ -56,9 +57,16 @@ def _draw(axes, band: Band, label: str, position: int) -> None:
     axes.plot(band.x, band.mean, color=colour, linestyle=style, label=label)
 
 
+def _cut(band: Band, outcome: StudyOutcome) -> Band:
+    """Without what is far above the start: a run that diverges has no largest loss."""
+    highest = _TALLEST * (outcome.start_loss - outcome.infimum)
+    curves = (np.where(c <= highest, c, np.nan) for c in (band.mean, band.lower, band.upper))
+    return Band(band.x, *curves)
+
+
 def _alternative(bands: dict[str, Band], axis: str, unit: str) -> str:
     parts = [
-        f"{label} falls from {number(band.mean[0])} to {number(band.mean[-1])} "
+        f"{label} goes from {number(band.mean[0])} to {number(band.mean[-1])} "
         f"at {number(band.x[-1])} {unit}"
         for label, band in bands.items()
     ]

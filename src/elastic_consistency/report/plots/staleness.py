@@ -4,10 +4,10 @@ import numpy as np
 
 from elastic_consistency.report.drawing import FIRST, INK, Figure, canvas, png_of, svg_of
 from elastic_consistency.report.markup import Markup, table
-from elastic_consistency.studies.comparison import ContenderResult
+from elastic_consistency.report.plots.subject import Subject
 
 
-def staleness_by_worker(contender: ContenderResult) -> Figure | None:
+def staleness_by_worker(contender: Subject) -> Figure | None:
     """Share of each worker's updates by staleness; None where nothing is ever stale."""
     figures = contender.staleness
     if figures.largest == 0:
@@ -59,7 +59,7 @@ def _bin_label(edges: np.ndarray, k: int) -> str:
     return str(low) if low == high else f"{low}-{high}"
 
 
-def _alternative(contender: ContenderResult, shares: np.ndarray, labels: list[str]) -> str:
+def _alternative(contender: Subject, shares: np.ndarray, labels: list[str]) -> str:
     usual = [labels[int(row.argmax())] for row in shares]
     parts = [f"worker {w}: {label}" for w, label in enumerate(usual)]
     return (

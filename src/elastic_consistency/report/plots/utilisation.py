@@ -1,5 +1,7 @@
 """Where every worker's time goes."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from elastic_consistency.report.drawing import (
@@ -14,13 +16,13 @@ from elastic_consistency.report.drawing import (
     svg_of,
 )
 from elastic_consistency.report.markup import Markup, table
-from elastic_consistency.studies.comparison import ContenderResult
+from elastic_consistency.report.plots.subject import Subject
 from elastic_consistency.studies.schedule_summary import WorkerSummary
 
 _PHASES = (("compute", FIRST), ("pull", THIRD), ("wait", SECOND), ("idle", GRID))
 
 
-def utilisation(contenders: tuple[ContenderResult, ...]) -> Figure:
+def utilisation(contenders: Sequence[Subject]) -> Figure:
     """Share of the run that each worker computes, pulls, waits and idles."""
     alternative = " ".join(_words(contender) for contender in contenders)
     name = "utilisation"
@@ -45,7 +47,7 @@ def utilisation(contenders: tuple[ContenderResult, ...]) -> Figure:
     )
 
 
-def _draw(axes, contender: ContenderResult) -> None:
+def _draw(axes, contender: Subject) -> None:
     workers = contender.summary.workers
     left = np.zeros(len(workers))
     shares = np.array([_shares(worker) for worker in workers])
@@ -68,7 +70,7 @@ def _shares(worker: WorkerSummary) -> tuple[float, ...]:
     return tuple(value / whole for value in seconds)
 
 
-def _words(contender: ContenderResult) -> str:
+def _words(contender: Subject) -> str:
     shares = [worker.utilisation for worker in contender.summary.workers]
     return (
         f"With {contender.name} training a worker computes {min(shares):.0%} to {max(shares):.0%} "
@@ -76,7 +78,7 @@ def _words(contender: ContenderResult) -> str:
     )
 
 
-def _table(contenders: tuple[ContenderResult, ...]) -> Markup:
+def _table(contenders: Sequence[Subject]) -> Markup:
     rows = [
         (
             contender.name,

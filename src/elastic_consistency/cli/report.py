@@ -1,0 +1,53 @@
+"""`elastic report`: a page to look at, from what was computed before."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from elastic_consistency.cli.output import Json, print_json
+
+
+def report(
+    source: Annotated[
+        Path, typer.Argument(help="A schedule (parquet), or the folder of elastic run or demo.")
+    ],
+    output: Annotated[
+        Path | None, typer.Option(help="The HTML page; beside the source by default.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Write one self-contained HTML page about a schedule or a finished study.
+
+    A schedule, simulated or recorded live: where every worker's time went and how stale its
+    updates were. A study: the page that the run wrote, again from its result.json; nothing is
+    computed anew.
+    """
+    write = _of_schedule if source.suffix == ".parquet" else _of_study
+    page = write(source, output)
+    if json:
+        print_json({"report": page})
+    else:
+        typer.echo(str(page))
+
+
+def _of_schedule(source: Path, output: Path | None) -> Path:
+    from elastic_consistency.report.schedule_page import schedule_page
+    from elastic_consistency.schedule import Schedule
+
+    schedule = Schedule.load(source)
+    schedule.check()
+    page = output or source.with_suffix(".html")
+    page.write_text(schedule_page(schedule, source.stem), encoding="utf-8")
+    return page
+
+
+def _of_study(source: Path, output: Path | None) -> Path:
+    from elastic_consistency.report.page import page, report_figures
+    from elastic_consistency.studies.run_study import load_outcome
+
+    result = source / "result.json" if source.is_dir() else source
+    outcome = load_outcome(result)
+    written = output or result.with_name("report.html")
+    written.write_text(page(outcome, report_figures(outcome)), encoding="utf-8")
+    return written
