@@ -11,6 +11,7 @@ from typing import Any
 
 from elastic_consistency.validation.papers.claim import Effort, PaperClaim
 from elastic_consistency.validation.papers.finding import Finding
+from elastic_consistency.validation.papers.sources import digest
 
 Record = dict[str, Any]
 
@@ -32,11 +33,11 @@ def record_of(
 
 
 def key_of(claim: PaperClaim, effort: Effort) -> str:
-    """Digest of what a record depends on: the claim, its experiment's file and the effort."""
+    """Digest of what a record depends on: the claim, the effort, and all code that it can reach."""
     function = inspect.unwrap(getattr(claim.experiment, "func", claim.experiment))
-    source = Path(inspect.getfile(function)).read_bytes()
-    parts = (claim.name, claim.statement, repr(claim.value), repr(effort))
-    return hashlib.sha256("\n".join(parts).encode() + source).hexdigest()[:16]
+    code = digest(Path(inspect.getfile(function)))
+    parts = (claim.name, claim.statement, repr(claim.value), repr(effort), code)
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
 def save(record: Record, folder: Path) -> None:

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import perf_counter
 
+from threadpoolctl import threadpool_limits
+
 from elastic_consistency.validation.papers.claim import Effort, PaperClaim
 from elastic_consistency.validation.papers.records import Record, key_of, load, record_of, save
 
@@ -46,5 +48,7 @@ def run_claims(
 def _compute(claim: PaperClaim, effort: Effort) -> Record:
     # The key is that of the code as it was when the experiment began.
     key, begin = key_of(claim, effort), perf_counter()
-    finding = claim.experiment(effort, claim.value)
+    # Arrays are small: threads of the BLAS wait for each other and make a row ten times slower.
+    with threadpool_limits(1):
+        finding = claim.experiment(effort, claim.value)
     return record_of(claim, finding, effort, perf_counter() - begin, key=key)
