@@ -40,11 +40,26 @@ def test_compare_sorts_and_says_what_does_not_apply(elastic):
     assert compared[2]["failed"] == ["mu needs a value"]
 
 
-def test_verify_passes_on_a_proved_bound(elastic):
+def test_verify_prints_the_table_of_the_catalogue(elastic):
+    """Three steps; nine ways to claim more than (n - 1) M, each with a counterexample."""
     answer = elastic("bounds", "verify", "server_started_gap")
+    heading, _, row = answer.out.splitlines()[1:4]
 
     assert answer.code == 0
-    assert "holds" in answer.out
+    assert heading.split() == ["bound", "steps", "rejected", "sharper", "undecided", "status"]
+    assert row.split() == ["server_started_gap", "3", "9", "0", "0", "derived,", "tight"]
+    assert "9 mutants rejected, 0 sharper, 0 undecided; 0 failures" in answer.out
+
+
+def test_verify_lists_the_mutants_with_their_counterexamples(elastic):
+    words = ("bounds", "verify", "server_started_gap", "--mutants")
+    (row,) = json.loads(elastic(*words, "--json").out)["bounds"]
+    without = {one["change"]: one for one in row["mutants"] if one["kind"] == "premise"}
+
+    assert len(row["mutants"]) == row["rejected"] + row["equivalent"]
+    assert without["without SECOND_MOMENT"]["verdict"] == "rejected"
+    assert "2 M; M = 1, n = 8" in without["without SECOND_MOMENT"]["reason"]
+    assert "2 M; M = 1, n = 8" in elastic(*words).out
 
 
 def test_verify_fails_with_exit_code_1_on_a_false_bound(elastic, monkeypatch):
@@ -53,10 +68,13 @@ def test_verify_fails_with_exit_code_1_on_a_false_bound(elastic, monkeypatch):
     monkeypatch.setattr(bounds, "list_bounds", lambda: (false,))
     monkeypatch.setattr(bounds, "get", lambda name: false)
 
-    answer = elastic("bounds", "verify", "--json")
+    answer, text = elastic("bounds", "verify", "--json"), elastic("bounds", "verify")
+    record = json.loads(answer.out)
 
-    assert answer.code == 1
-    assert json.loads(answer.out)["verified"] is False
+    assert (answer.code, text.code) == (1, 1)
+    assert record["verified"] is False
+    assert "the bound claims" in record["failures"][0]
+    assert "FAILED: server_started_gap" in text.out
 
 
 def test_text_output_holds_the_same_value(elastic):

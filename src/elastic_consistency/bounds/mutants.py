@@ -6,7 +6,6 @@ all, *equivalent* if it admits no new system, and *undecided* otherwise.
 """
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -77,12 +76,6 @@ def judge_mutants(bound: Bound) -> tuple[Judged, ...]:
     return tuple(_judge(mutant, bound, systems) for mutant in mutants_of(bound, systems))
 
 
-def count_verdicts(judged: tuple[Judged, ...]) -> dict[Verdict, int]:
-    """Return the number of mutants in each column."""
-    counted = Counter(one.verdict for one in judged)
-    return {verdict: counted[verdict] for verdict in Verdict}
-
-
 def mutants_of(bound: Bound, systems: tuple[System, ...] = ()) -> tuple[Mutant, ...]:
     """Return every single alteration of a bound that claims more.
 
@@ -105,12 +98,18 @@ def _judge(mutant: Mutant, original: Bound, systems: tuple[System, ...]) -> Judg
     claim = _number_of(mutant.bound, mutant.bound.expression)
     for system in systems:
         if system.lacks <= allowed and _violates(system, mutant.bound, claim):
-            return Judged(mutant, Verdict.REJECTED, f"{system.description}: {dict(system.values)}")
+            return Judged(mutant, Verdict.REJECTED, _counterexample(system, mutant.bound))
     if _admits_nothing_new(mutant, original):
         return Judged(mutant, Verdict.EQUIVALENT, "no such system exists")
     if _certified(mutant, original):
         return Judged(mutant, Verdict.SHARPER, "the certificate holds all the same")
     return Judged(mutant, Verdict.UNDECIDED, "")
+
+
+def _counterexample(system: System, bound: Bound) -> str:
+    names = [symbol.name for symbol in bound.symbols]
+    values = ", ".join(f"{name} = {system.values[name]:g}" for name in names)
+    return f"{system.description}; {values}"
 
 
 def _number_of(bound: Bound, expression: sp.Expr) -> Callable[[Mapping[str, float]], float]:

@@ -1,14 +1,14 @@
 """Check of the whole catalogue: certificates, units, relations, mutants."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import final
 
-from elastic_consistency.bounds.bound import Bound
+from elastic_consistency.bounds.bound import Bound, Status
 from elastic_consistency.bounds.catalogue import list_bounds
 from elastic_consistency.bounds.claims import DerivationError
 from elastic_consistency.bounds.dimension import DimensionError, check_dimensions
-from elastic_consistency.bounds.mutants import Verdict, count_verdicts, judge_mutants
+from elastic_consistency.bounds.mutants import Judged, Verdict, judge_mutants
 from elastic_consistency.bounds.relation_catalogue import list_relations
 
 
@@ -20,10 +20,7 @@ class Row:
     Attributes:
         name: The bound.
         steps: Number of proof steps checked; 0 without a certificate.
-        rejected: Mutants that a concrete system violates.
-        sharper: Mutants that a certificate proves all the same.
-        equivalent: Mutants that admit no new system.
-        undecided: The other mutants; their share measures how loose the bound may be.
+        mutants: The mutants, each with its verdict.
         tight: Whether the bound is called tight.
         status: Verification status of its source.
         failure: Why the check failed, or empty.
@@ -31,19 +28,20 @@ class Row:
 
     name: str
     steps: int
-    rejected: int
-    sharper: int
-    equivalent: int
-    undecided: int
+    mutants: tuple[Judged, ...]
     tight: bool
-    status: str
+    status: Status
     failure: str
 
+    def count(self, verdict: Verdict) -> int:
+        """Return the number of mutants with this verdict."""
+        return sum(judged.verdict is verdict for judged in self.mutants)
+
     @property
-    def decided_share(self) -> float:
-        """Share of the mutants that are rejected or sharper; 1 where there is none."""
-        decided = self.rejected + self.sharper
-        return decided / (decided + self.undecided) if decided + self.undecided else 1.0
+    def undecided_share(self) -> float:
+        """Share of the mutants that nothing decides: how loose the bound may be; 0 without any."""
+        counted = len(self.mutants) - self.count(Verdict.EQUIVALENT)
+        return self.count(Verdict.UNDECIDED) / counted if counted else 0.0
 
 
 @final
@@ -61,48 +59,52 @@ class Report:
     relations: int
     failures: tuple[str, ...]
 
-    def text(self) -> str:
-        """Return the table as plain text."""
-        head = ("bound", "steps", "rejected", "sharper", "undecided", "status")
-        lines = [head] + [
-            (r.name, r.steps, r.rejected, r.sharper, r.undecided, r.failure or r.status)
-            for r in self.rows
-        ]
-        width = max(len(str(line[0])) for line in lines)
-        table = [
-            f"{a!s:{width}} {b!s:>6} {c!s:>9} {d!s:>8} {e!s:>10}  {f}" for a, b, c, d, e, f in lines
-        ]
-        return "\n".join([*table, "", self._summary()])
-
-    def _summary(self) -> str:
+    def summary(self) -> str:
+        """Return the sums of the table in one sentence."""
         steps = sum(row.steps for row in self.rows)
-        rejected = sum(row.rejected for row in self.rows)
-        undecided = sum(row.undecided for row in self.rows)
+        rejected, sharper, undecided = (
+            sum(row.count(verdict) for row in self.rows)
+            for verdict in (Verdict.REJECTED, Verdict.SHARPER, Verdict.UNDECIDED)
+        )
         return (
-            f"{len(self.rows)} bounds, {steps} steps checked, {self.relations} relations, "
-            f"{rejected} mutants rejected, {undecided} undecided, {len(self.failures)} failures"
+            f"{len(self.rows)} bounds, {steps} steps and {self.relations} relations checked; "
+            f"{rejected} mutants rejected, {sharper} sharper, {undecided} undecided; "
+            f"{len(self.failures)} failures"
         )
 
 
-def verify_all(*, bounds: Iterable[Bound] | None = None, mutants: bool = True) -> Report:
+def verify_all(
+    *,
+    bounds: Iterable[Bound] | None = None,
+    mutants: bool = True,
+    listener: Callable[[str, float], None] = lambda _what, _done: None,
+) -> Report:
     """Check certificates, units and mutants of every bound, and every relation.
 
     Args:
         bounds: The bounds; None for the catalogue.
         mutants: Whether mutants are made and judged, which takes most of the time.
+        listener: Told what is being checked, and which share of all is done.
     """
-    rows = tuple(
-        _row(bound, mutants=mutants) for bound in (list_bounds() if bounds is None else bounds)
-    )
+    chosen = list_bounds() if bounds is None else tuple(bounds)
+    rows = []
+    for position, bound in enumerate(chosen):
+        listener(bound.name, position / (len(chosen) + 1))
+        rows.append(_row(bound, mutants=mutants))
+    listener("relations", len(chosen) / (len(chosen) + 1))
+    broken = _broken_relations()
+    failures = [f"{row.name}: {row.failure}" for row in rows if row.failure]
+    return Report(tuple(rows), len(list_relations()) - len(broken), (*failures, *broken))
+
+
+def _broken_relations() -> tuple[str, ...]:
     broken = []
-    relations = list_relations()
-    for relation in relations:
+    for relation in list_relations():
         try:
             relation.check()
         except DerivationError as error:
             broken.append(str(error))
-    failures = [f"{row.name}: {row.failure}" for row in rows if row.failure]
-    return Report(rows, len(relations) - len(broken), tuple(failures + broken))
+    return tuple(broken)
 
 
 def _row(bound: Bound, *, mutants: bool) -> Row:
@@ -112,15 +114,5 @@ def _row(bound: Bound, *, mutants: bool) -> Row:
         check_dimensions(bound)
     except (DerivationError, DimensionError) as error:
         failure = str(error)
-    counts = count_verdicts(judge_mutants(bound) if mutants else ())
-    return Row(
-        bound.name,
-        steps,
-        counts[Verdict.REJECTED],
-        counts[Verdict.SHARPER],
-        counts[Verdict.EQUIVALENT],
-        counts[Verdict.UNDECIDED],
-        bound.tight,
-        bound.status.value,
-        failure,
-    )
+    judged = judge_mutants(bound) if mutants else ()
+    return Row(bound.name, steps, judged, bound.tight, bound.status, failure)

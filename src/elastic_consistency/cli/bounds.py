@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from elastic_consistency.cli.failures import FAILED, BadInputError
-from elastic_consistency.cli.output import Json, console, print_json, table
+from elastic_consistency.cli.output import Json, console, print_json, progress_bar, table
 
 if TYPE_CHECKING:
-    from elastic_consistency.bounds import Bound
+    from elastic_consistency.bounds import Bound, Report
+    from elastic_consistency.bounds.verification import Row
 
 _Name = Annotated[str, typer.Argument(help="Name of a bound; see elastic bounds list.")]
 _Values = Annotated[
@@ -28,7 +29,7 @@ def bounds_verbs() -> typer.Typer:
     verbs.command("list", epilog=example + "list")(list_bounds)
     verbs.command(epilog=example + "show strongly_convex_single_step")(show)
     verbs.command(epilog=example + "evaluate server_started_gap --set n=16 --set M=2")(evaluate)
-    verbs.command(epilog=example + "verify")(verify)
+    verbs.command(epilog=example + "verify server_started_gap --mutants")(verify)
     compare_example = "compare server_started_gap server_applied_gap --set n=16 --set M=2"
     verbs.command(epilog=f"{example}{compare_example} --set tau_max=40")(compare)
     return verbs
@@ -55,7 +56,7 @@ def list_bounds(json: Json = False) -> None:
         (b["name"], b["quantity"].value, b["sequence"].value, "checked" if b["proof"] else "none")
         for b in found
     ]
-    console().print(table("", "bound", "bounds the", "sequence", "proof", rows=rows))
+    _print_whole(table("", "bound", "bounds the", "sequence", "proof", rows=rows))
 
 
 def show(name: _Name, json: Json = False) -> None:
@@ -87,26 +88,38 @@ def evaluate(name: _Name, values: _Values = None, json: Json = False) -> None:
 
 def verify(
     names: Annotated[list[str] | None, typer.Argument(help="Bounds; all without one.")] = None,
+    mutants: Annotated[
+        bool,
+        typer.Option("--mutants", help="List every mutant and the counterexample that rejects it."),
+    ] = False,
     json: Json = False,
 ) -> None:
-    """Check the proofs by machine, step by step; exit code 1 if one of them fails."""
-    from elastic_consistency.bounds import DerivationError
-    from elastic_consistency.bounds import list_bounds as every_bound
+    """Check proofs, units and relations by machine, and what no altered bound may claim.
 
-    records: list[dict[str, Any]] = []
-    for bound in [_bound(name) for name in names] if names else every_bound():
-        try:
-            steps, failure = bound.verify(), None
-        except DerivationError as error:
-            steps, failure = 0, str(error)
-        records.append({"bound": bound.name, "steps": steps, "failure": failure})
-    failed = any(record["failure"] for record in records)
+    A mutant is a bound that claims more: a coefficient 10 % smaller, an exponent moved, an
+    assumption weakened by 10 %, a requirement left out. It is rejected by a concrete system that
+    violates it, or sharper where a certificate proves it all the same, or undecided; the undecided
+    share measures how loose a bound may be. Exit code 1 if a check fails.
+    """
+    from elastic_consistency.bounds import list_bounds as every_bound
+    from elastic_consistency.bounds import verify_all
+
+    chosen = [_bound(name) for name in names] if names else every_bound()
+    with progress_bar(quiet=json) as progress:
+        report = verify_all(bounds=chosen, listener=progress.say)
     if json:
-        print_json({"verified": not failed, "bounds": records})
+        rows = [_row(row, mutants=mutants) for row in report.rows]
+        print_json(
+            {
+                "verified": not report.failures,
+                "bounds": rows,
+                "relations": report.relations,
+                "failures": report.failures,
+            }
+        )
     else:
-        rows = [(r["bound"], r["steps"], _proof_word(r)) for r in records]
-        console().print(table("", "bound", "steps checked>", "proof", rows=rows))
-    if failed:
+        _show_report(report, mutants=mutants)
+    if report.failures:
         raise typer.Exit(FAILED)
 
 
@@ -126,7 +139,7 @@ def compare(
         (r["bound"], "" if r["value"] is None else f"{r['value']:.6g}", "; ".join(r["failed"]))
         for r in records
     ]
-    console().print(table("", "bound", "value>", "not applicable because it needs", rows=rows))
+    _print_whole(table("", "bound", "value>", "not applicable because it needs", rows=rows))
 
 
 def _compared(bound: "Bound", numbers: dict[str, float]) -> dict[str, Any]:
@@ -135,10 +148,60 @@ def _compared(bound: "Bound", numbers: dict[str, float]) -> dict[str, Any]:
     return {"bound": bound.name, "value": value, "failed": list(failed)}
 
 
-def _proof_word(record: dict[str, Any]) -> str:
-    if record["failure"]:
-        return f"FAILED: {record['failure']}"
-    return "holds" if record["steps"] else "no certificate"
+def _row(row: "Row", *, mutants: bool) -> dict[str, Any]:
+    from elastic_consistency.bounds.mutants import Verdict
+
+    record = {"bound": row.name, "steps": row.steps}
+    record |= {verdict.value: row.count(verdict) for verdict in Verdict}
+    record |= {"undecided_share": row.undecided_share, "tight": row.tight}
+    record |= {"status": row.status, "failure": row.failure or None}
+    if mutants:
+        record["mutants"] = [
+            {
+                "kind": judged.mutant.kind,
+                "change": judged.mutant.description,
+                "verdict": judged.verdict,
+                "reason": judged.reason,
+            }
+            for judged in row.mutants
+        ]
+    return record
+
+
+def _show_report(report: "Report", *, mutants: bool) -> None:
+    from elastic_consistency.bounds.mutants import Verdict
+
+    counted = (Verdict.REJECTED, Verdict.SHARPER, Verdict.UNDECIDED)
+    headings = ("bound", "steps>", *(f"{verdict.value}>" for verdict in counted), "status")
+    rows = [
+        (row.name, row.steps, *(row.count(verdict) for verdict in counted), _status(row))
+        for row in report.rows
+    ]
+    out = console()
+    _print_whole(table("", *headings, rows=rows))
+    if mutants:
+        judged = [
+            (row.name, one.mutant.kind, one.mutant.description, one.verdict.value, one.reason)
+            for row in report.rows
+            for one in row.mutants
+        ]
+        _print_whole(table("", "bound", "mutant", "change", "verdict", "because", rows=judged))
+    for failure in report.failures:
+        out.print(f"FAILED: {failure}", markup=False, soft_wrap=True)
+    out.print(report.summary(), markup=False, soft_wrap=True)
+
+
+def _print_whole(found: Any) -> None:
+    """Print a table as wide as its content: names stay whole, so that one can search for them."""
+    out = console()
+    out.width = 1000
+    out.print(found)
+
+
+def _status(row: "Row") -> str:
+    if row.failure:
+        return "FAILED"
+    return row.status.name.lower() + (", tight" if row.tight else "")
 
 
 def _bound(name: str) -> "Bound":
