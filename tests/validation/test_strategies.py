@@ -66,7 +66,7 @@ def _has(kind):
 
 # No shrinking: what is found need not be small.
 SEARCH = settings(max_examples=3000, database=None, phases=(Phase.generate,))
-FEW = settings(max_examples=25)
+FEW = settings(max_examples=settings().max_examples // 2)
 
 
 @FEW
@@ -83,7 +83,6 @@ def test_every_protocol_recognises_its_schedules(data):
     protocol.restate(data.draw(drawn.simulated_schedules(protocol=st.just(protocol))))
 
 
-@settings(max_examples=40)
 @given(drawn.runs())
 def test_every_run_is_legal_and_is_recognised_by_its_protocol(run):
     run.schedule.check()

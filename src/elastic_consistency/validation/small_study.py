@@ -1,22 +1,23 @@
 """A small study: a schedule, a problem and a rule, measured exactly."""
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import final
 
 import numpy as np
 
 from elastic_consistency.bounds import Bound, Requirement
-from elastic_consistency.execution import Engine, Measurement, execute
+from elastic_consistency.execution import Engine, Measurement, Trace, execute
 from elastic_consistency.execution.probes import AppliedSequence, StartedSequence
 from elastic_consistency.execution.quantities import Quantity, Sequence
 from elastic_consistency.optimization.compression import AbstractCodec, ErrorFeedback, Identity
-from elastic_consistency.optimization.oracles import AbstractOracle
-from elastic_consistency.optimization.update_rules import AbstractRule, HeavyBall
+from elastic_consistency.optimization.oracles import AbstractOracle, Constants, Quadratic
+from elastic_consistency.optimization.update_rules import SGD, AbstractRule, HeavyBall
 from elastic_consistency.schedule import SERVER, Schedule
 from elastic_consistency.schedule.staleness import first_reads, last_uses
 from elastic_consistency.validation.estimate import Estimate, exact
+from elastic_consistency.validation.expectations import Expectations, expectations
 from elastic_consistency.validation.gaps import aligned_gap, noise_gap, view_difference
 from elastic_consistency.validation.judge import ROUNDING
 
@@ -27,6 +28,7 @@ _TRACE_OF = {
     Sequence.MOMENTUM: "started",
     Sequence.ERROR_CORRECTED: "started",
 }
+_MOST_JOBS = 1000  # a trace keeps every point up to here
 _BY_COEFFICIENTS = (Sequence.STARTED, Sequence.APPLIED, Sequence.AGGREGATE, Sequence.MEAN)
 
 
@@ -37,7 +39,8 @@ class SmallStudy:
 
     Attributes:
         schedule: A drained schedule.
-        oracle: A problem without noise.
+        oracle: A problem without noise, or with noise where expectations are exact: a quadratic
+            with plain SGD on one block.
         rule: The update rule.
         codec: Compression of updates.
         engine: How it is executed; it must change nothing, and property tests try several.
@@ -50,8 +53,37 @@ class SmallStudy:
     engine: Engine = Engine.ROWS
 
     def __post_init__(self) -> None:
-        if self.oracle.draws_per_job:
-            raise ValueError("SmallStudy.oracle must be without noise, got one that draws.")
+        n_jobs = len(self.schedule.jobs)
+        if n_jobs > _MOST_JOBS:
+            raise ValueError(
+                f"SmallStudy.schedule must have at most {_MOST_JOBS} jobs, got {n_jobs}."
+            )
+        if self.oracle.draws_per_job and not self._is_linear:
+            raise ValueError(
+                "SmallStudy.oracle must be without noise, or a quadratic on one block with plain "
+                f"SGD and no compression, got {type(self.oracle).__name__}."
+            )
+
+    @property
+    def _is_linear(self) -> bool:
+        """Whether every view is a linear function of the noise."""
+        alike = isinstance(self.oracle, Quadratic) and self.oracle.offsets is None
+        plain = isinstance(self.rule, SGD) and isinstance(self.codec, Identity)
+        return alike and plain and self.schedule.metadata.n_blocks == 1
+
+    @cached_property
+    def expected(self) -> Expectations:
+        """Expectations over the noise, exactly.
+
+        Raises:
+            ValueError: If views are not linear in the noise.
+        """
+        if not self._is_linear or not isinstance(self.oracle, Quadratic):
+            raise ValueError(
+                "SmallStudy.oracle must be a quadratic on one block with plain SGD and no "
+                f"compression, got {type(self.oracle).__name__}."
+            )
+        return expectations(self.schedule, self.oracle, self.rule.auxiliary_step_size)
 
     @cached_property
     def measurement(self) -> Measurement:
@@ -71,7 +103,8 @@ class SmallStudy:
     def values(self) -> dict[str, float]:
         """Every constant that bounds ask for and that this study determines."""
         start, minimiser = self.oracle.start(), self.oracle.minimiser()
-        constants = self.oracle.constants(self._radius())
+        constants = self._constants
+        second_moment, gap = self._second_moment_and_gap()
         values = {
             "n": float(self.schedule.metadata.n_workers),
             "p": float(self.schedule.metadata.n_workers),
@@ -82,8 +115,8 @@ class SmallStudy:
             "R": float(self.schedule.staleness().steps.max(initial=1)),
             "alpha": self.rule.auxiliary_step_size,
             "sigma": math.sqrt(constants.variance),
-            "M": math.sqrt(constants.second_moment),
-            "B": self.measurement["gap_started"].peak,
+            "M": second_moment,
+            "B": gap,
             "d": float(self.oracle.dimension),
             "gamma": self.codec.contraction(self.oracle.dimension),
         }
@@ -99,9 +132,21 @@ class SmallStudy:
             del values["c_jobs"]  # bounds by a number of jobs count each with weight 1 at most
         return {name: value for name, value in values.items() if value or name != "gamma"}
 
+    def _second_moment_and_gap(self) -> tuple[float, float]:
+        """M along the trajectory, or on the ball that holds it, and the B that was measured."""
+        if self.oracle.draws_per_job:
+            steps, gaps = self.expected.squared_step, self.expected.squared_gap
+            return math.sqrt(steps.max(initial=0.0)), math.sqrt(gaps.max(initial=0.0))
+        return math.sqrt(self._constants.second_moment), self.measurement["gap_started"].peak
+
     def _heaviest_weight(self) -> float:
         """Largest weight with which all applications of one job together count."""
         return float(np.nanmax(self.schedule.jobs.share, initial=0.0))
+
+    @cached_property
+    def _constants(self) -> Constants:
+        """Constants where the trajectory is; with noise it may be anywhere."""
+        return self.oracle.constants(math.inf if self.oracle.draws_per_job else self._radius())
 
     def _radius(self) -> float:
         """Radius of a ball around the minimiser in which all views stayed."""
@@ -146,23 +191,39 @@ class SmallStudy:
         Raises:
             ValueError: If this study cannot measure it.
         """
-        quantity, sequence = bound.quantity, bound.sequence
+        value = self._figure(bound)
+        return exact(
+            value,
+            quantity=bound.quantity,
+            sequence=bound.sequence,
+            conditional_on=self._constants.estimated,
+        )
+
+    def _figure(self, bound: Bound) -> float:
+        quantity, n_steps = bound.quantity, max(1, len(self.schedule.jobs) - 1)
         if quantity is Quantity.GAP:
-            value = self._gap(bound)
-        elif quantity is Quantity.STALENESS:
-            value = float(self.schedule.staleness().steps.sum())
-        elif (self.schedule.jobs.share == 0).any():
+            return self._gap(bound)
+        if quantity is Quantity.STALENESS:
+            return float(self.schedule.staleness().steps.sum())
+        if (self.schedule.jobs.share == 0).any():
             raise ValueError("SmallStudy.schedule must not discard jobs: they take no step.")
-        elif quantity is Quantity.MEAN_SQUARED_GRADIENT:
-            n_steps = max(1, len(self.schedule.jobs) - 1)
-            trace = f"squared_gradient_{_TRACE_OF[sequence]}"
-            value = float(self.measurement[trace].values[:n_steps].mean())
-        elif quantity is Quantity.SQUARED_DISTANCE:
-            value = float(self.measurement["squared_distance_started"].last[0])
-        else:
-            raise ValueError(f"bound must be on what a study measures, got one on {quantity}.")
-        estimated = self.oracle.constants(self._radius()).estimated
-        return replace(exact(value), quantity=quantity, sequence=sequence, conditional_on=estimated)
+        if quantity is Quantity.SUBOPTIMALITY:
+            return float(self.expected.suboptimality_at_view[:n_steps].mean())
+        if quantity is Quantity.MEAN_SQUARED_GRADIENT:
+            return float(self._along(quantity, bound.sequence)[:n_steps].mean())
+        if quantity is Quantity.SQUARED_DISTANCE:
+            return float(self._along(quantity, bound.sequence)[-1])
+        raise ValueError(f"bound must be on what a study measures, got one on {quantity}.")
+
+    def _along(self, quantity: Quantity, sequence: Sequence) -> np.ndarray:
+        """(J,) expectations at the points of a sequence."""
+        distance = quantity is Quantity.SQUARED_DISTANCE
+        if not self.oracle.draws_per_job:
+            name = "squared_distance" if distance else "squared_gradient"
+            return self._trace(name, sequence).values[:, 0]
+        if sequence is not Sequence.STARTED:
+            raise ValueError(f"bound must be on the started sequence with noise, got {sequence}.")
+        return self.expected.squared_distance if distance else self.expected.squared_gradient
 
     def _gap(self, bound: Bound) -> float:
         additive = self.rule.additive and self.rule.constant_step
@@ -173,6 +234,9 @@ class SmallStudy:
             if "sigma" in names and "M" not in names:
                 return self.values()["sigma"] * noise_gap(difference)
             return self.values()["M"] * aligned_gap(difference)
-        if bound.sequence not in _TRACE_OF:
-            raise ValueError(f"bound must be on a sequence that is probed, got {bound.sequence}.")
-        return self.measurement[f"gap_{_TRACE_OF[bound.sequence]}"].peak
+        return self._trace("gap", bound.sequence).peak
+
+    def _trace(self, name: str, sequence: Sequence) -> Trace:
+        if sequence not in _TRACE_OF or self.oracle.draws_per_job:
+            raise ValueError(f"bound must be on a sequence that is probed, got {sequence}.")
+        return self.measurement[f"{name}_{_TRACE_OF[sequence]}"]
