@@ -11,6 +11,7 @@ from elastic_consistency.bounds.complexity import (
     rennala_steps,
     ringmaster_steps,
 )
+from elastic_consistency.bounds.contraction import codec_contraction
 from elastic_consistency.bounds.convex_single_step import convex_single_step
 from elastic_consistency.bounds.crashes import (
     crash_gap,
@@ -72,7 +73,11 @@ from elastic_consistency.bounds.shared_memory import (
     published_shared_memory_gap,
     shared_memory_gap,
 )
-from elastic_consistency.bounds.staleness import mean_staleness_scaled_step, total_staleness
+from elastic_consistency.bounds.staleness import (
+    discarded_staleness,
+    mean_staleness_scaled_step,
+    total_staleness,
+)
 from elastic_consistency.bounds.strongly_convex_contraction import (
     strongly_convex_at_view,
     strongly_convex_contraction,
@@ -143,7 +148,9 @@ _BOUNDS = (
     delay_adaptive_nonconvex,
     delayed_gradient_descent,
     fixed_delay_stability,
+    codec_contraction,
     total_staleness,
+    discarded_staleness,
     mean_staleness_scaled_step,
     one_peer_worst_node_gap,
     one_peer_noise_gap,

@@ -4,7 +4,7 @@ import sympy as sp
 
 from elastic_consistency.bounds.bound import Bound, Side, Source, Status
 from elastic_consistency.bounds.requirements import Requirement
-from elastic_consistency.bounds.symbols import T, alpha, n
+from elastic_consistency.bounds.symbols import R, T, alpha, n
 from elastic_consistency.execution.quantities import Quantity, Sequence
 
 _PAGE = "docs/theory/staleness.md"
@@ -22,6 +22,19 @@ total_staleness = Bound(
     source=Source(_PAGE, Status.ARGUED),
     tight=True,
     note="With latency it is the sum over steps of the other jobs in flight.",
+)
+discarded_staleness = Bound(
+    name="discarded_staleness",
+    title="sum of the staleness of T applied jobs, where those of R steps or more are discarded",
+    quantity=Quantity.STALENESS,
+    sequence=Sequence.NONE,
+    side=Side.UPPER,
+    expression=(R - 1) * T,
+    assumptions=(sp.Ge(R, 1, evaluate=False),),
+    requirements=frozenset({Requirement.BOUNDED_STALENESS}),
+    source=Source(_PAGE, Status.ARGUED),
+    tight=True,
+    note="Attained in the long run by n = R equal workers, none of whose jobs is discarded.",
 )
 mean_staleness_scaled_step = Bound(
     name="mean_staleness_scaled_step",
