@@ -46,8 +46,10 @@ def test_json_is_strict_and_says_what_the_file_says(demos):
 
     result = json.loads(printed, parse_constant=pytest.fail)
 
-    saved = json.loads((folder / "result.json").read_text(), parse_constant=pytest.fail)
-    assert result["contenders"] == saved["contenders"]
+    saved = (folder / "result.json").read_text()
+    for lossless in ("inf", "-inf", "nan"):  # in the file as text, printed as null
+        saved = saved.replace(f'"{lossless}"', "null")
+    assert result["contenders"] == json.loads(saved, parse_constant=pytest.fail)["contenders"]
     assert result["contenders"][0]["name"] == "asynchronous"
 
 

@@ -1,12 +1,13 @@
 """`elastic demo`: a first true answer about asynchronous training, on real data."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from elastic_consistency.cli.failures import FAILED
-from elastic_consistency.cli.output import Json, console, print_json, progress_bar
+from elastic_consistency.cli.output import Json, console, print_json, progress_bar, say_aside
 
 if TYPE_CHECKING:
     from elastic_consistency.studies.outcome import StudyOutcome
@@ -55,16 +56,21 @@ def demo(
 def present(study: "Study", output: Path, *, ranks: int, json: bool) -> None:
     """Run a study, write its files, show its card; exit code 1 if a verdict failed."""
     from elastic_consistency.report.page import write_report
+    from elastic_consistency.studies.finished_work import FinishedWork
     from elastic_consistency.studies.run_study import run_study, save_outcome
 
+    resumable = replace(study, finished=FinishedWork(output / "unfinished"))
     with progress_bar(quiet=json) as progress:
-        outcome = run_study(study, output, ranks=ranks, progress=progress)
+        outcome = run_study(resumable, output, ranks=ranks, progress=progress)
         progress.say("writing the report", 0.97)
         outcome = save_outcome(write_report(outcome, output), output)
+    resumable.finished.clear()
     if json:
         print_json(outcome)
     else:
         _show(outcome, output)
+    for failure in outcome.failures:
+        say_aside(failure)
     if outcome.failures:
         raise typer.Exit(FAILED)
 
@@ -74,8 +80,7 @@ def _show(outcome: "StudyOutcome", output: Path) -> None:
 
     out = console()
     out.print(card_panel(outcome))
-    for failure in outcome.failures:
-        out.print(f"[red]failed:[/red] {failure}")
     out.print(f"Files in {output}/", markup=False)
+    width = max(map(len, outcome.files.values()), default=0) + 2
     for what, name in outcome.files.items():
-        out.print(f"  {name:<34}{what}", markup=False)
+        out.print(f"  {name:<{width}}{what}", markup=False, soft_wrap=True)

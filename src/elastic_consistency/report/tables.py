@@ -85,7 +85,7 @@ def _band(band: Band, axis: str) -> Iterable[dict[str, Any]]:
 
 
 def _divergence(found: Divergence) -> dict[str, Any]:
-    place = {"timing_seed": found.timing_seed} | _mapping(found.place)
+    place = {"timing_seed": found.timing_seed, **_mapping(found.place)}
     return place | {"looks": len(found.time_s), "sentence": found.place.sentence}
 
 

@@ -1,12 +1,13 @@
 """The first contender against the theorems: what is measured, what is promised, and a verdict."""
 
+import math
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 
 from elastic_consistency.bounds import Requirement, get
-from elastic_consistency.execution import Execution, Measurement
+from elastic_consistency.execution import Measurement
 from elastic_consistency.execution.probes.applied import AppliedSequence
 from elastic_consistency.execution.probes.started import StartedSequence
 from elastic_consistency.optimization.compression import Identity
@@ -15,7 +16,9 @@ from elastic_consistency.optimization.update_rules import SGD
 from elastic_consistency.schedule import SERVER, Schedule
 from elastic_consistency.studies.certified_step import CertifiedStep, certified_step
 from elastic_consistency.studies.claims import Limits, gap_claim, limits_of, theorem_claims
+from elastic_consistency.studies.divergence import Place
 from elastic_consistency.studies.farthest import FarthestModel
+from elastic_consistency.studies.judged_run import judged_run
 from elastic_consistency.studies.progress import Progress
 from elastic_consistency.studies.runs import with_step_size
 from elastic_consistency.studies.study import Certificate, Contender, Study
@@ -68,6 +71,8 @@ class Certification:
         replicates: Number of replicates.
         jobs: Gradients of each.
         digest: Of the schedule.
+        diverged: Where the measured run left the finite numbers; then nothing is judged, and the
+            gaps are those until then.
     """
 
     contender: str
@@ -83,6 +88,7 @@ class Certification:
     replicates: int
     jobs: int
     digest: str
+    diverged: Place | None = None
 
 
 def certify(
@@ -112,12 +118,13 @@ def certify(
     rule = with_step_size(contender.rule, step_size)
     probes = (StartedSequence(), AppliedSequence(every=_MOST_JOBS), FarthestModel())
     seeds = certificate.sample_seeds
-    execution = Execution(schedule, study.oracle, rule, seeds=seeds, probes=probes)
-    measured = _measure(execution, len(schedule.rows), progress or Progress())
-    values = _values(schedule, limits, step_size)
-    unmet = _unmet(study.oracle.constants(), limits, measured, constant=rule.constant_step)
-    claims = _claims(measured, values, limits, unmet)
-    verdicts = judge_all(claims, error_rate=certificate.error_rate)
+    told = progress or Progress()
+    measured, diverged = judged_run(study, schedule, rule, probes, seeds=seeds, progress=told)
+    values, verdicts = _values(schedule, limits, step_size), ()
+    if diverged is None:
+        unmet = _unmet(study.oracle.constants(), limits, measured, constant=rule.constant_step)
+        claims = _claims(measured, values, limits, unmet)
+        verdicts = judge_all(claims, error_rate=certificate.error_rate)
     ceilings = limits.ceilings(values)
     return Certification(
         contender=contender.name,
@@ -129,21 +136,14 @@ def certify(
             v.bound_value is not None and v.bound_value < ceilings[v.bound] for v in verdicts
         ),
         steps=_steps(values, ceilings),
-        farthest=_farthest(measured) / limits.start_distance,
+        farthest=math.inf if diverged else _farthest(measured) / limits.start_distance,
         radius=certificate.radius,
         error_rate=certificate.error_rate,
         replicates=certificate.replicates,
         jobs=len(schedule.jobs),
         digest=measured.digest,
+        diverged=diverged,
     )
-
-
-def _measure(execution: Execution, rows: int, progress: Progress) -> Measurement:
-    done = 0
-    for chunk in execution.chunks(128):
-        done += len(chunk)
-        progress.say("measuring against the bounds", done / rows)
-    return execution.measurement()
 
 
 def obstacle(contender: Contender, schedule: Schedule) -> str:
@@ -220,7 +220,8 @@ def _gap_curves(measured: Measurement, values: dict[str, float]) -> tuple[GapCur
 
 def _gap_curve(measured: Measurement, name: str, bound: str, values: dict[str, float]) -> GapCurve:
     trace = measured[f"gap_{name}"]
-    squares = (trace.values**2).mean(axis=1)
+    with np.errstate(over="ignore", invalid="ignore"):  # of a run that diverged
+        squares = (trace.values**2).mean(axis=1)
     return GapCurve(
         sequence=name,
         time_s=trace.time,

@@ -7,6 +7,7 @@ import numpy as np
 
 from elastic_consistency.schedule import Schedule
 from elastic_consistency.studies.curves import Band, band_over_gradients, band_over_time
+from elastic_consistency.studies.divergence import Divergence, divergences_of
 from elastic_consistency.studies.progress import Progress
 from elastic_consistency.studies.runs import LossRun, run_loss, schedule_of
 from elastic_consistency.studies.schedule_summary import ScheduleSummary, summarise
@@ -36,6 +37,7 @@ class ContenderResult:
         staleness: Of all updates of all schedules.
         summary: The first schedule in figures.
         digests: Digest of each schedule.
+        divergences: Runs that left the finite numbers although the best step size was taken.
     """
 
     name: str
@@ -52,6 +54,7 @@ class ContenderResult:
     staleness: StalenessFigures
     summary: ScheduleSummary
     digests: tuple[str, ...]
+    divergences: tuple[Divergence, ...] = ()
 
 
 def compare(study: Study, progress: Progress) -> tuple[tuple[ContenderResult, Schedule], ...]:
@@ -106,6 +109,7 @@ def _result(
         ),
         summary=summarise(schedules[0]),
         digests=tuple(schedule.digest() for schedule in schedules),
+        divergences=divergences_of(study.seeds.timing, runs),
     )
 
 

@@ -39,8 +39,9 @@ def band_over_gradients(runs: list[LossRun], infimum: float) -> Band:
 
 
 def _band(axes: list[np.ndarray], runs: list[LossRun], infimum: float) -> Band:
-    first = min(axis[axis > 0].min() for axis in axes)
-    grid = np.geomspace(first, min(axis[-1] for axis in axes), _POINTS)
+    first = min((axis[axis > 0].min() for axis in axes if axis[-1] > 0), default=1.0)
+    last = max(first, min(axis[-1] for axis in axes))
+    grid = np.geomspace(first, last, _POINTS)
     columns = []
     for axis, run in zip(axes, runs, strict=True):
         # The loss is a step function: between two looks the last one counts.

@@ -5,6 +5,7 @@ from typing import Any, final
 
 from elastic_consistency.studies.certification import Certification
 from elastic_consistency.studies.comparison import ContenderResult
+from elastic_consistency.studies.divergence import diverged_sentences
 from elastic_consistency.studies.parity_check import ParityCheck
 from elastic_consistency.studies.savings import Saving
 from elastic_consistency.studies.what_if import WhatIf
@@ -52,7 +53,7 @@ class StudyOutcome:
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """What makes the study fail: a violated bound, or a replay that differs."""
+        """What makes the study fail: divergence, a violated bound, or a replay that differs."""
         verdicts = self.certification.verdicts if self.certification else ()
         violated = [v.sentence for v in verdicts if v.outcome is Outcome.VIOLATED]
         differs = [
@@ -60,4 +61,10 @@ class StudyOutcome:
             for check in self.parity
             if check.holds is False
         ]
-        return (*violated, *differs)
+        return (*diverged_sentences(self.contenders), *self._judged_run(), *violated, *differs)
+
+    def _judged_run(self) -> tuple[str, ...]:
+        judged = self.certification
+        if judged is None or judged.diverged is None:
+            return ()
+        return (f"the judged run of {judged.contender} diverged: {judged.diverged.sentence}",)

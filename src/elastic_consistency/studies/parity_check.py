@@ -96,6 +96,21 @@ class ParityCheck:
         return None if self.error is None else self.error <= self.tolerance
 
 
+def not_replayed(path: Path, schedule: Schedule, settings: ReplaySettings, why: str) -> ParityCheck:
+    """The check of a schedule that was not replayed, with the reason."""
+    return ParityCheck(
+        schedule=path.name,
+        digest=schedule.digest(),
+        ranks=settings.ranks,
+        backend="gloo",
+        dtype=settings.dtype,
+        error=None,
+        tolerance=settings.allowed(),
+        sample_seeds=(),
+        skipped=why,
+    )
+
+
 def check_parity(
     path: Path,
     oracle: AbstractOracle,

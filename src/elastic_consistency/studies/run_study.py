@@ -5,13 +5,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from elastic_consistency.schedule import Schedule
 from elastic_consistency.schedule.timeline import save_timeline
 from elastic_consistency.studies.certification import Certification, certify, obstacle
 from elastic_consistency.studies.comparison import ContenderResult, compare
 from elastic_consistency.studies.manifest import file_digest, manifest
 from elastic_consistency.studies.outcome import StudyOutcome
-from elastic_consistency.studies.parity_check import ParityCheck, ReplaySettings, check_parity
+from elastic_consistency.studies.parity_check import (
+    ParityCheck,
+    ReplaySettings,
+    check_parity,
+    has_torch,
+    not_replayed,
+)
 from elastic_consistency.studies.progress import Progress
 from elastic_consistency.studies.records import plain
 from elastic_consistency.studies.restoring import restored
@@ -118,13 +126,18 @@ def _certify(
 
 def _replays(study: Study, compared: Compared, output: Path, ranks: int) -> tuple[ParityCheck, ...]:
     def check(contender: Any, result: ContenderResult, schedule: Schedule) -> ParityCheck:
-        return check_parity(
-            output / f"{_slug(result.name)}-{schedule.metadata.seed}.parquet",
-            study.oracle,
-            with_step_size(contender.rule, result.step_size),
-            codec=contender.codec,
-            settings=ReplaySettings(ranks=ranks),
-        )
+        path = output / f"{_slug(result.name)}-{schedule.metadata.seed}.parquet"
+        rule, settings = with_step_size(contender.rule, result.step_size), ReplaySettings(ranks)
+        given = (study.oracle, rule, contender.codec, settings)
+
+        def replayed() -> dict[str, np.ndarray]:
+            done = check_parity(path, study.oracle, rule, codec=contender.codec, settings=settings)
+            return {"check": np.array(json.dumps(plain(done)))}
+
+        if result.divergences:
+            return not_replayed(path, schedule, settings, "the run diverged")
+        found = study.finished.arrays((schedule.digest(), has_torch(), *given), replayed)
+        return restored(ParityCheck, json.loads(str(found["check"])))
 
     pairs = zip(study.contenders, compared, strict=True)
     return tuple(check(contender, *pair) for contender, pair in pairs)

@@ -9,6 +9,7 @@ from elastic_consistency.execution import DivergenceError, Execution
 from elastic_consistency.execution.probes.loss import Loss
 from elastic_consistency.schedule import Op, Schedule
 from elastic_consistency.simulator import Payload, Until, simulate
+from elastic_consistency.studies.divergence import Place, place_as_array, place_from, place_of
 from elastic_consistency.studies.study import Contender, Study
 
 _ITEM_BYTES = 4  # updates travel in single precision
@@ -24,22 +25,25 @@ class LossRun:
         time_s: (P,) time of each look, s.
         gradients: (P,) gradients that the model had taken in by then.
         loss: (P, R) losses.
-        diverged: Whether the model left the finite numbers.
+        diverged: Where the model left the finite numbers; None if it did not.
     """
 
     reached_s: np.ndarray
     time_s: np.ndarray
     gradients: np.ndarray
     loss: np.ndarray
-    diverged: bool
+    diverged: Place | None
 
 
 def schedule_of(study: Study, contender: Contender, timing_seed: int) -> Schedule:
     """The schedule of `contender` with the delays of `timing_seed`."""
     until = Until(jobs=contender.jobs)
     payload = payload_of(study, contender)
-    return simulate(
-        contender.protocol, study.cluster, until=until, seed=timing_seed, payload=payload
+    return study.finished.schedule(
+        (study.cluster, contender.protocol, until, timing_seed, payload),
+        lambda: simulate(
+            contender.protocol, study.cluster, until=until, seed=timing_seed, payload=payload
+        ),
     )
 
 
@@ -84,26 +88,45 @@ def run_loss(
         sample_seeds: One a replicate.
         stop_at_target: Stop soon after every replicate has reached the target.
     """
-    execution = Execution(
-        schedule,
-        study.oracle,
-        with_step_size(contender.rule, step_size),
-        seeds=sample_seeds,
-        codec=contender.codec,
-        probes=(Loss(every=contender.loss_every, target=study.target_loss()),),
+    rule = with_step_size(contender.rule, step_size)
+    probe = Loss(every=contender.loss_every, target=study.target_loss())
+    depends_on = (schedule.digest(), study.oracle, rule, contender.codec, probe)
+    found = study.finished.arrays(
+        (*depends_on, sample_seeds, stop_at_target),
+        lambda: _arrays(
+            Execution(
+                schedule,
+                study.oracle,
+                rule,
+                seeds=sample_seeds,
+                codec=contender.codec,
+                probes=(probe,),
+            ),
+            stop_at_target=stop_at_target,
+        ),
     )
+    return LossRun(
+        reached_s=found["reached_s"],
+        time_s=found["time_s"],
+        gradients=found["changes"] * gradients_per_change(schedule),
+        loss=found["loss"],
+        diverged=place_from(found["diverged"]),
+    )
+
+
+def _arrays(execution: Execution, *, stop_at_target: bool) -> dict[str, np.ndarray]:
     # A step size that is too large may overflow on its way to the check that refuses it.
     with np.errstate(over="ignore", invalid="ignore"):
-        diverged = not _finish(execution, stop_at_target=stop_at_target)
+        diverged = _finish(execution, stop_at_target=stop_at_target)
         measured = execution.measurement()
-    curve, reached = measured["loss"], measured["time_to_target_s"]
-    return LossRun(
-        reached_s=reached.values[0],
-        time_s=curve.time,
-        gradients=curve.position * gradients_per_change(schedule),
-        loss=curve.values,
-        diverged=diverged,
-    )
+    curve = measured["loss"]
+    return {
+        "reached_s": measured["time_to_target_s"].values[0],
+        "time_s": curve.time,
+        "changes": curve.position,
+        "loss": curve.values,
+        "diverged": place_as_array(diverged),
+    }
 
 
 def gradients_per_change(schedule: Schedule) -> float:
@@ -115,15 +138,15 @@ def gradients_per_change(schedule: Schedule) -> float:
     return used / count if count else 0.0
 
 
-def _finish(execution: Execution, *, stop_at_target: bool) -> bool:
-    """Whether the execution came to its end, or to the target, in finite numbers."""
+def _finish(execution: Execution, *, stop_at_target: bool) -> Place | None:
+    """Execute to the end, or to the target; return where the model left the finite numbers."""
     try:
         for _ in execution.chunks(512):
             if stop_at_target and _everybody_is_there(execution):
-                return True
-    except DivergenceError:
-        return False
-    return True
+                break
+    except DivergenceError as error:
+        return place_of(error)
+    return None
 
 
 def _everybody_is_there(execution: Execution) -> bool:

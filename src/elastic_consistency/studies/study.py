@@ -9,6 +9,7 @@ from elastic_consistency.optimization.oracles import AbstractOracle
 from elastic_consistency.optimization.update_rules import SGD, AbstractRule
 from elastic_consistency.simulator import Cluster, Payload
 from elastic_consistency.simulator.protocols import AbstractProtocol
+from elastic_consistency.studies.finished_work import FinishedWork
 
 
 @final
@@ -121,6 +122,7 @@ class Study:
         confidence: Of every interval, in (0, 1).
         payload: Bytes that travel, uncompressed.
         operations_per_s: Elementary operations of a codec that a worker does in a second, > 0.
+        finished: Where finished parts are kept, for those who are interrupted; nowhere by default.
     """
 
     name: str
@@ -135,6 +137,7 @@ class Study:
     confidence: float = 0.95
     payload: Payload = field(default_factory=Payload)
     operations_per_s: float = 1e9
+    finished: FinishedWork = field(default_factory=FinishedWork)
 
     def __post_init__(self) -> None:
         names = [contender.name for contender in self.contenders]

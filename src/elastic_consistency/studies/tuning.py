@@ -56,7 +56,7 @@ def tune(study: Study, contender: Contender, progress: Progress) -> tuple[Candid
 
 def _candidate(share: float, step_size: float, runs: list[LossRun]) -> Candidate:
     times = np.concatenate([run.reached_s for run in runs])
-    finite = not any(run.diverged for run in runs)
+    finite = all(run.diverged is None for run in runs)
     last = float(np.mean([run.loss[-1].mean() for run in runs])) if finite else np.inf
     reached = int(np.isfinite(times).sum())
     mean = float(times.mean()) if reached == len(times) else np.inf

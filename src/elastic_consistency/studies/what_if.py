@@ -8,6 +8,7 @@ import numpy as np
 
 from elastic_consistency.simulator import Cluster, Link, Worker
 from elastic_consistency.simulator.delays import Constant
+from elastic_consistency.studies.finished_work import FinishedWork
 from elastic_consistency.studies.runs import schedule_of
 from elastic_consistency.studies.study import Contender, Study
 from elastic_consistency.validation import Estimate, mean_over_timing, saving
@@ -85,10 +86,15 @@ def _without_jitter(link: Link) -> Link:
 
 def _seconds(study: Study, contender: Contender) -> np.ndarray:
     """(S,) duration of a run on each schedule, s."""
-    durations = [
-        float(schedule_of(study, contender, seed).rows.time[-1]) for seed in study.seeds.timing
-    ]
-    return np.array(durations)
+    unkept = replace(study, finished=FinishedWork())  # of a schedule only its length is of use
+
+    def simulated() -> dict[str, np.ndarray]:
+        schedules = (schedule_of(unkept, contender, seed) for seed in study.seeds.timing)
+        return {"seconds": np.array([float(schedule.rows.time[-1]) for schedule in schedules])}
+
+    depends_on = (study.cluster, contender, study.payload, study.operations_per_s)
+    more = (study.oracle.dimension, study.seeds.timing)
+    return study.finished.arrays((*depends_on, *more), simulated)["seconds"]
 
 
 def _mean(study: Study, seconds: np.ndarray) -> Estimate:
