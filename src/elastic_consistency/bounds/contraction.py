@@ -17,6 +17,6 @@ codec_contraction = Bound(
     tight=True,
     note=(
         "gamma is what each codec states: 1 - K/d for TopK and the biased RandomK, 1 - 1/d for "
-        "one bit with a scale, d/K - 1 for the unbiased RandomK, gamma itself for the scaling codec."
+        "one bit with a scale, d/K - 1 for the unbiased RandomK, gamma for the scaling codec."
     ),
 )
