@@ -1,5 +1,6 @@
 """Rows, records, resuming, table and page."""
 
+import inspect
 import json
 import os
 import signal
@@ -13,6 +14,9 @@ import numpy as np
 import pytest
 
 from elastic_consistency.cli import main
+from elastic_consistency.validation.estimate import Method
+from elastic_consistency.validation.papers import catalogue
+from elastic_consistency.validation.papers.catalogue import CLAIMS
 from elastic_consistency.validation.papers.claim import (
     Effort,
     Paper,
@@ -29,7 +33,9 @@ from elastic_consistency.validation.papers.finding import (
     decreasing,
     in_shape,
     near,
+    needs_hardware,
     over_seeds,
+    paired_below,
     reproduced,
     share_of_seeds,
 )
@@ -75,8 +81,97 @@ def test_equal_neighbours_are_not_decreasing():
 def test_the_interval_of_a_share_is_clopper_and_pearson():
     estimate = share_of_seeds("share", 0, 24).estimate
 
+    assert estimate.method is Method.CLOPPER_PEARSON
     assert estimate.lower == 0
     assert estimate.upper == pytest.approx(1 - 0.025 ** (1 / 24))
+
+
+@pytest.mark.parametrize(
+    ("first", "holds", "told"),
+    [
+        ((0.0, 0.1, 0.2), True, "difference -1"),
+        ((2.0, 2.1, 2.2), False, "the reverse is true"),
+        ((0.0, 1.1, 2.2), False, "undecided: the interval holds 0"),
+    ],
+)
+def test_a_pair_is_judged_by_its_interval_and_says_why_it_fails(first, holds, told):
+    feature = paired_below("less", np.array(first), np.array([1.0, 1.1, 1.2]))
+
+    assert feature.holds is holds
+    assert told in feature.evidence
+
+
+def test_the_paired_interval_is_that_of_student():
+    """Differences 1, 2, 3 with mean 2 and deviation 1; t of 2 degrees at .975 is 4.302653."""
+    evidence = paired_below("less", np.array([1.0, 2.0, 3.0]), np.zeros(3)).evidence
+
+    half = 4.302653 / np.sqrt(3)
+    assert f"2 [{2 - half:.4g}, {2 + half:.4g}]" in evidence
+
+
+def test_a_row_that_needs_hardware_is_asked_again_each_time(tmp_path):
+    """The hardware, or the data, may have come."""
+    CALLS.clear()
+
+    def skipped(effort, value):
+        CALLS.append(effort)
+        return needs_hardware("install it", "skipped: it is not here")
+
+    claim = replace(CLAIM, experiment=skipped)
+    for _ in range(2):
+        (record,) = run_claims((claim,), tmp_path)
+
+    assert len(CALLS) == 2
+    assert record["extent"] == "to be run"
+
+
+class _Asked(Exception):  # noqa: N818  (not an error)
+    pass
+
+
+class _Spy:
+    """An effort that stops the experiment where the scales differ."""
+
+    full = True
+
+    def pick(self, scaled_down, whole):
+        if scaled_down != whole:
+            raise _Asked
+        return whole
+
+
+@pytest.mark.parametrize(
+    "claim", [claim for claim in CLAIMS if not claim.whole], ids=lambda claim: claim.name
+)
+def test_full_changes_what_is_computed_before_anything_is(claim):
+    with pytest.raises(_Asked):
+        claim.experiment(_Spy(), claim.value)
+
+
+@pytest.mark.parametrize(
+    "claim", [claim for claim in CLAIMS if claim.whole], ids=lambda claim: claim.name
+)
+def test_a_row_that_is_whole_already_ignores_the_effort(claim):
+    assert "_effort" in inspect.signature(claim.experiment).parameters
+
+
+def test_the_command_passes_full_on_and_the_table_says_so(tmp_path, capsys, monkeypatch):
+    def scaled(effort, value):
+        return replace(_experiment(effort, value), scale=f"{effort.pick(2, 100)} seeds")
+
+    claims = tuple(replace(CLAIM, name=n, whole=n == "b", experiment=scaled) for n in "ab")
+    monkeypatch.setattr(catalogue, "CLAIMS", claims)
+    extents = {}
+    for word in ("--json", "--full"):
+        arguments = ["papers", "run", "--all", "--output", str(tmp_path), "--json", word]
+        assert main(arguments) == 0
+        records = json.loads(capsys.readouterr().out)
+        extents[word] = [(r["extent"], r["scale"]) for r in records]
+
+    assert extents["--json"] == [("scaled down", "2 seeds"), ("whole", "2 seeds")]
+    assert extents["--full"] == [("whole", "100 seeds")] * 2
+    assert "whole: 100 seeds" in (tmp_path / "papers.md").read_text()
+    assert "whole: 100 seeds" in (tmp_path / "papers.html").read_text()
 
 
 def test_a_finished_row_is_read_and_not_computed_again(tmp_path):

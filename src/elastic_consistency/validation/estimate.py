@@ -15,6 +15,7 @@ class Method(Enum):
 
     EXACT = "exact"
     EMPIRICAL_BERNSTEIN = "empirical Bernstein"
+    CLOPPER_PEARSON = "Clopper-Pearson"
     CONFIDENCE_SEQUENCE = "confidence sequence"
     STUDENT_T = "Student t (approximate)"
     BOOTSTRAP = "bootstrap (approximate)"

@@ -80,6 +80,7 @@ class PaperClaim:
         statement: What is claimed, in one sentence.
         value: The paper's value.
         experiment: Rebuilds it; takes the effort and the paper's value.
+        whole: Whether it always runs whole, so that the effort changes nothing.
         seconds: About how long that takes scaled down, on one core, for the progress bar.
     """
 
@@ -88,4 +89,5 @@ class PaperClaim:
     statement: str
     value: PaperValue
     experiment: Callable[[Effort, PaperValue], Finding]
+    whole: bool = False
     seconds: float = 1.0

@@ -8,9 +8,11 @@ import numpy as np
 
 from elastic_consistency.validation.estimate import Estimate, Method, exact
 from elastic_consistency.validation.intervals import proportion_limits, student_t
+from elastic_consistency.validation.paired import paired_difference
 from elastic_consistency.validation.papers.curve import Curve
 
 CONFIDENCE = 0.95
+FRESH_SEED = 100  # seeds from 0 served to settle the design of the rows that begin here
 
 
 class PaperVerdict(Enum):
@@ -101,11 +103,11 @@ def in_shape(
 
 
 def needs_hardware(script: str, why: str) -> Finding:
-    """A claim that no simulation can decide.
+    """A claim that this machine cannot decide, as it is.
 
     Args:
         script: What to run, and on what.
-        why: What a simulation cannot know.
+        why: What is missing here.
     """
     return Finding(PaperVerdict.NEEDS_HARDWARE, (), (), script, why)
 
@@ -136,11 +138,27 @@ def share_of_seeds(name: str, successes: int, trials: int, *, seed: int = 0) -> 
         lower=min(lower, value),
         upper=max(upper, value),
         confidence=CONFIDENCE,
-        method=Method.EMPIRICAL_BERNSTEIN,
+        method=Method.CLOPPER_PEARSON,
         n_replicates=trials,
         seed=seed,
     )
     return Measured(name, estimate)
+
+
+def paired_below(name: str, first: np.ndarray, second: np.ndarray) -> Feature:
+    """Whether the first of two methods is smaller: the paired interval lies below 0.
+
+    Args:
+        name: The property.
+        first: (R,) figure of the one that is claimed to be smaller, one a seed.
+        second: (R,) figure of the other with the same seeds.
+    """
+    found = paired_difference(first, second, confidence=CONFIDENCE)
+    text = f"difference {found.value:.4g} [{found.lower:.4g}, {found.upper:.4g}]"
+    if found.upper >= 0:
+        reverse = found.lower > 0
+        text += ", the reverse is true" if reverse else ", undecided: the interval holds 0"
+    return Feature(name, bool(found.upper < 0), f"{text}, {len(first)} paired seeds")
 
 
 def near(name: str, found: float, expected: float, tolerance: float) -> Feature:

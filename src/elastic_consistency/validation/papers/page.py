@@ -54,6 +54,7 @@ def html(records: list[Record], *, about: str) -> str:
     )
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8">'
+        "<!-- Written by elastic papers run; the template is validation/papers/page.py. -->"
         '<meta name="viewport" content="width=device-width">'
         f"<title>The papers, reproduced</title><style>{_STYLE}</style>"
         f"<h1>The papers, reproduced</h1><p>{escape(about)}</p><p>{summary}</p>"
@@ -81,7 +82,7 @@ def _article(record: Record) -> str:
         ("ours", "\n".join(figure(measured) for measured in record["measured"])),
         ("tested", "\n".join(tests(record))),
         ("remarks", record["why"]),
-        ("scale", record["scale"]),
+        ("scale", f"{record['extent']}: {record['scale']}"),
     )
     shown = "".join(
         f"<dt>{name}</dt><dd>{escape(text).replace(chr(10), '<br>')}</dd>"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from elastic_consistency.validation.papers.claim import Effort, PaperClaim
-from elastic_consistency.validation.papers.finding import Finding
+from elastic_consistency.validation.papers.finding import Finding, PaperVerdict
 from elastic_consistency.validation.papers.sources import digest
 
 Record = dict[str, Any]
@@ -26,10 +26,16 @@ def record_of(
         "statement": claim.statement,
         "value": _plain(claim.value),
         **_plain(finding),
-        "full": effort.full,
+        "extent": _extent(claim, finding, effort),
         "seconds": round(seconds, 2),
         "key": key,
     }
+
+
+def _extent(claim: PaperClaim, finding: Finding, effort: Effort) -> str:
+    if finding.verdict is PaperVerdict.NEEDS_HARDWARE:
+        return "to be run"
+    return "whole" if claim.whole or effort.full else "scaled down"
 
 
 def key_of(claim: PaperClaim, effort: Effort) -> str:
@@ -50,13 +56,19 @@ def save(record: Record, folder: Path) -> None:
 
 
 def load(claim: PaperClaim, effort: Effort, folder: Path) -> Record | None:
-    """The record of a row that was finished before, if it is still true."""
+    """The record of a row that was finished before, if it is still true.
+
+    Rows that need hardware or data are never kept: they cost nothing, and both may be there next
+    time.
+    """
     path = folder / f"{claim.name}.json"
     if not path.exists():
         return None
     try:
         record = json.loads(path.read_text("utf-8"))
     except json.JSONDecodeError:
+        return None
+    if record.get("verdict") == PaperVerdict.NEEDS_HARDWARE.value:
         return None
     return record if record.get("key") == key_of(claim, effort) else None
 

@@ -42,7 +42,7 @@ def _row(record: Record) -> str:
         "<br>".join(figure(measured) for measured in record["measured"]),
         f"**{record['verdict']}**",
         "<br>".join([*tests(record), record["why"]] if record["why"] else tests(record)),
-        record["scale"],
+        f"{record['extent']}: {record['scale']}",
         f"{record['seconds']:.1f}",
     )
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"

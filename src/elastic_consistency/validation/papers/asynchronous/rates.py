@@ -126,6 +126,7 @@ CLAIMS = (
             "exactly alpha lambda < 2 sin(pi / (2 (2 tau + 1)))", "derived here", Status.DERIVED
         ),
         find_limits,
+        whole=True,
         seconds=4.0,
     ),
     PaperClaim(
@@ -138,6 +139,7 @@ CLAIMS = (
             Status.RECALLED,
         ),
         fit_exponents,
+        whole=True,
         seconds=1.0,
     ),
 )

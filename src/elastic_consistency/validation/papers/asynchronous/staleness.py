@@ -87,6 +87,7 @@ CLAIMS = (
         "The expected staleness is n - 1 when the workers are homogeneous.",
         PaperValue("E[tau] = n - 1", "section on asynchrony", Status.READ),
         add_up_staleness,
+        whole=True,
         seconds=2.0,
     ),
     PaperClaim(

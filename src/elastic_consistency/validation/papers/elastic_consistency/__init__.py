@@ -3,6 +3,7 @@
 from elastic_consistency.validation.papers.claim import PaperClaim
 from elastic_consistency.validation.papers.elastic_consistency import (
     accuracy,
+    component_accuracy,
     constants,
     feedback_curve,
     message_drop,
@@ -18,5 +19,6 @@ CLAIMS: tuple[PaperClaim, ...] = (
     *theorems.CLAIMS,
     *schedulers.CLAIMS,
     *accuracy.CLAIMS,
+    *component_accuracy.CLAIMS,
     *version_1.CLAIMS,
 )

@@ -174,6 +174,7 @@ CLAIMS = tuple(
         f"For {system} the views stay within alpha B of the auxiliary sequence: {text}.",
         PaperValue(text, place, status),
         partial(measure_constant, stated, sharp),
+        whole=True,
         seconds=2.0,
     )
     for name, system, stated, sharp, text, status, place in _SYSTEMS

@@ -112,6 +112,7 @@ CLAIMS = (
             (("tangent", (3 - 5**0.5) / 2), ("crossing", 2 / 3)),
         ),
         compare_constants,
+        whole=True,
         seconds=1.0,
     ),
     PaperClaim(
@@ -125,6 +126,7 @@ CLAIMS = (
             tuple((f"gamma = {g:g}", g**0.5 / (1 - g**0.5)) for g in (0.5, 0.9, 0.99)),
         ),
         attain_constant,
+        whole=True,
         seconds=1.0,
     ),
 )

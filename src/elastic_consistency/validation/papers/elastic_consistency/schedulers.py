@@ -180,6 +180,7 @@ CLAIMS = (
             (("speed-up", 0.30),),
         ),
         norm_bounded,
+        whole=True,
         seconds=20.0,
     ),
     PaperClaim(
@@ -188,6 +189,7 @@ CLAIMS = (
         "The variance-bounded scheduler removes waiting without ever being slower.",
         PaperValue("qualitative", "summary, main results", Status.SUMMARY),
         variance_bounded,
+        whole=True,
         seconds=20.0,
     ),
 )

@@ -236,6 +236,7 @@ CLAIMS = (
         "In turn GEM moves at n / (n + 1) of the proxy's speed, with period n + 1.",
         PaperValue(".5, .6667, .8333, .9091 for n = 1, 2, 5, 10", "derived here", Status.DERIVED),
         oscillation,
+        whole=True,
         seconds=2.0,
     ),
     PaperClaim(

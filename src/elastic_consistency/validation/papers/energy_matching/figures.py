@@ -1,4 +1,4 @@
-"""Figures 1d, 3, 6 and 8, and 100 workers, on the paper's network."""
+"""Figures 1d, 3 and 6, and 100 workers, on the paper's network."""
 
 import numpy as np
 
@@ -12,77 +12,85 @@ from elastic_consistency.validation.papers.claim import (
     Status,
 )
 from elastic_consistency.validation.papers.curve import Curve
-from elastic_consistency.validation.papers.energy_matching.training import CHANCE, train
+from elastic_consistency.validation.papers.energy_matching.training import (
+    CHANCE,
+    train,
+)
 from elastic_consistency.validation.papers.finding import (
+    FRESH_SEED,
     Feature,
     Finding,
+    Measured,
     at_least,
     at_most,
-    decreasing,
     in_shape,
-    increasing,
     over_seeds,
+    paired_below,
 )
 
+_WORKERS = (5, 10, 20, 30)
 _SMALLER = "5000 of 60000 MNIST images"
 
 
-def _sizes(effort: Effort) -> tuple[int, int, range]:
+def _sizes(effort: Effort, seeds: int) -> tuple[int, int, range]:
     """Steps a worker, batch, seeds."""
-    return effort.pick(60, 937), effort.pick(32, 64), range(effort.pick(2, 3))
+    count = effort.pick(seeds, max(seeds, 5))
+    return effort.pick(60, 937), effort.pick(16, 64), range(FRESH_SEED, FRESH_SEED + count)
 
 
-_TOO_SHORT = "few seeds of a short run: where the intervals overlap, only --full can decide"
-
-
-def _workers(effort: Effort) -> tuple[int, ...]:
-    return (5, 10, 20, 30) if effort.full else (5, 20)
-
-
-def _losses(rule: AbstractRule, workers: tuple[int, ...], effort: Effort) -> np.ndarray:
+def _losses(
+    rule: AbstractRule, workers: tuple[int, ...], sizes: tuple[int, int, range]
+) -> np.ndarray:
     """(seeds, workers) final training losses."""
-    steps, batch, seeds = _sizes(effort)
+    steps, batch, seeds = sizes
     return np.array([[train(n, rule, steps, batch, s).loss for n in workers] for s in seeds])
 
 
-def _scale(effort: Effort) -> str:
-    steps, batch, seeds = _sizes(effort)
+def _scale(sizes: tuple[int, int, range], workers: tuple[int, ...]) -> str:
+    steps, batch, seeds = sizes
     return (
         f"the paper's network, {_SMALLER}, {steps} steps a worker (paper: 937), batch {batch} "
-        f"(paper: 64), {len(seeds)} seeds (paper: 3), simulated time with 10 % jitter"
+        f"(paper: 64), n = {workers}, {len(seeds)} seeds (paper: 3), simulated time with 10 % "
+        "jitter"
+    )
+
+
+def _shown(name: str, table: np.ndarray, workers: tuple[int, ...]) -> tuple[Measured, ...]:
+    return tuple(
+        over_seeds(f"{name}, n = {n}", table[:, k], seed=FRESH_SEED) for k, n in enumerate(workers)
     )
 
 
 def figure_1d(effort: Effort, _value: PaperValue) -> Finding:
-    """Final loss of three methods over n at eta = 0.05."""
+    """Final loss of three methods over n at eta = 0.05.
+
+    Design, before these seeds were run: GEM's and Downpour's trends are judged between the ends
+    n = 5 and 30 by paired intervals, the order of the methods by means at every n.
+    """
     rules = {"GEM": GEM(0.05), "Downpour": SGD(0.05), "adaptive staleness": DynSGD(0.05)}
-    workers = _workers(effort)
-    losses = {name: _losses(rule, workers, effort) for name, rule in rules.items()}
+    sizes = _sizes(effort, 4)
+    losses = {name: _losses(rule, _WORKERS, sizes) for name, rule in rules.items()}
     mean = {name: table.mean(axis=0) for name, table in losses.items()}
     best = np.minimum(mean["Downpour"], mean["adaptive staleness"])
+    gem, downpour = losses["GEM"], losses["Downpour"]
     return in_shape(
-        tuple(
-            over_seeds(f"{name}, n = {n}", table[:, k])
-            for name, table in losses.items()
-            for k, n in enumerate(workers)
-        ),
+        tuple(m for name, table in losses.items() for m in _shown(name, table, _WORKERS)),
         (
-            decreasing("GEM improves with n", mean["GEM"]),
+            paired_below("GEM: n = 30 below n = 5", gem[:, -1], gem[:, 0]),
             Feature("GEM is the best of the three at every n", bool((mean["GEM"] < best).all())),
-            increasing("Downpour gets worse with n", mean["Downpour"]),
+            paired_below("Downpour: n = 5 below n = 30", downpour[:, 0], downpour[:, -1]),
             at_least(
-                "Downpour nears chance at the largest n: loss / ln 10",
+                "Downpour nears chance at n = 30: loss / ln 10",
                 float(mean["Downpour"][-1]) / CHANCE,
                 0.8,
             ),
-            increasing("adaptive staleness gets worse with n", mean["adaptive staleness"]),
         ),
-        scale=f"{_scale(effort)}; n = {workers} (paper: 5, 10, 20, 30)",
+        scale=_scale(sizes, _WORKERS),
         why="losses are higher than the paper's, since far fewer images were seen; the paper's "
         "own figure 1b shows less loss for Downpour at n = 20 and 30 than its figure 1d",
         curves=tuple(
             Curve(
-                name, workers, tuple(row.tolist()), ("workers", "training loss"), logarithmic=True
+                name, _WORKERS, tuple(row.tolist()), ("workers", "training loss"), logarithmic=True
             )
             for name, row in mean.items()
         ),
@@ -90,34 +98,35 @@ def figure_1d(effort: Effort, _value: PaperValue) -> Finding:
 
 
 def figure_3(effort: Effort, value: PaperValue) -> Finding:
-    """Median pi over n."""
-    steps, batch, seeds = _sizes(effort)
-    workers = _workers(effort)
+    """Median pi over n, in the runs of GEM of figure 1d, judged between the ends."""
+    sizes = _sizes(effort, 4)
+    steps, batch, seeds = sizes
     found = np.array(
-        [[train(n, GEM(0.05), steps, batch, s).median_factor for n in workers] for s in seeds]
+        [[train(n, GEM(0.05), steps, batch, s).median_factor for n in _WORKERS] for s in seeds]
     )
     mean = found.mean(axis=0)
-    paper = value[f"n = {workers[-1]}"] / value[f"n = {workers[0]}"]
+    paper = value["n = 30"] / value["n = 5"]
     return in_shape(
-        tuple(over_seeds(f"median pi, n = {n}", found[:, k]) for k, n in enumerate(workers)),
+        _shown("median pi", found, _WORKERS),
         (
-            decreasing("the median of pi falls with n", mean),
-            at_most("at least a third as steeply as in the paper", mean[-1] / mean[0], 3 * paper),
+            paired_below("pi: n = 30 below n = 5", found[:, -1], found[:, 0]),
+            at_most(
+                "at least a third as steeply as in the paper",
+                float(mean[-1] / max(mean[0], 1e-12)),
+                3 * paper,
+            ),
         ),
-        scale=_scale(effort) + "; median over coordinates, mean over the second half of the run",
+        scale=_scale(sizes, _WORKERS)
+        + "; median over coordinates, mean over the second half of the run",
     )
 
 
 def large_steps(effort: Effort, _value: PaperValue) -> Finding:
     """eta = 0.1, GEM against Downpour."""
-    gem, downpour = (_losses(rule, (5, 20), effort) for rule in (GEM(0.1), SGD(0.1)))
+    workers, sizes = (5, 20), _sizes(effort, 3)
+    gem, downpour = (_losses(rule, workers, sizes) for rule in (GEM(0.1), SGD(0.1)))
     return in_shape(
-        (
-            over_seeds("GEM, n = 5", gem[:, 0]),
-            over_seeds("GEM, n = 20", gem[:, 1]),
-            over_seeds("Downpour, n = 5", downpour[:, 0]),
-            over_seeds("Downpour, n = 20", downpour[:, 1]),
-        ),
+        (*_shown("GEM", gem, workers), *_shown("Downpour", downpour, workers)),
         (
             at_most("GEM learns at n = 20: largest loss / ln 10", gem[:, 1].max() / CHANCE, 0.5),
             at_least(
@@ -126,50 +135,20 @@ def large_steps(effort: Effort, _value: PaperValue) -> Finding:
                 0.9,
             ),
         ),
-        scale=_scale(effort) + ", n = 5 and 20",
-    )
-
-
-def energy_factors(effort: Effort, _value: PaperValue) -> Finding:
-    """kappa = 1, 2 and 4 at n = 5."""
-    kappas = (1.0, 2.0, 4.0)
-    found = np.hstack([_losses(GEM(0.05, energy=k), (5,), effort) for k in kappas])
-    mean = found.mean(axis=0)
-    return in_shape(
-        tuple(over_seeds(f"loss, kappa = {k:g}", found[:, i]) for i, k in enumerate(kappas)),
-        (
-            decreasing("the loss falls from kappa = 1 to 2", mean[:2]),
-            at_least("kappa = 4 diverges: loss / ln 10", mean[2] / CHANCE, 0.9),
-        ),
-        scale=_scale(effort) + ", n = 5, kappa = 1, 2, 4",
-        why=_TOO_SHORT,
+        scale=_scale(sizes, workers),
     )
 
 
 def hundred_workers(effort: Effort, _value: PaperValue) -> Finding:
     """n = 100: stable and learning."""
-    steps, batch, seeds = effort.pick(40, 937), effort.pick(16, 64), range(2)
+    steps, batch = effort.pick(40, 937), effort.pick(16, 64)
+    seeds = range(FRESH_SEED, FRESH_SEED + 2)
     found = np.array([train(100, GEM(0.05), steps, batch, s).loss for s in seeds])
     return in_shape(
-        (over_seeds("training loss", found),),
+        (over_seeds("training loss", found, seed=FRESH_SEED),),
         (at_most("it learns in every seed: largest loss / ln 10", found.max() / CHANCE, 0.5),),
         scale=f"the paper's network, {_SMALLER}, {steps} steps a worker, batch {batch}; the "
         "accuracy of 99.38 % needs all 60000 images and an hour",
-    )
-
-
-def halved_batches(effort: Effort, _value: PaperValue) -> Finding:
-    """n doubled at halved batch, same steps a worker: the AlexNet experiment's shape."""
-    steps, seeds = effort.pick(100, 937), range(3)
-    found = np.array(
-        [[train(n, GEM(0.05), steps, 128 // n, s).loss for n in (8, 16)] for s in seeds]
-    )
-    return in_shape(
-        (over_seeds("n = 8, batch 16", found[:, 0]), over_seeds("n = 16, batch 8", found[:, 1])),
-        (decreasing("16 workers with half the batch end lower", found.mean(axis=0)),),
-        scale=f"the paper's MNIST network instead of AlexNet, {_SMALLER}, {steps} steps a worker, "
-        f"{len(seeds)} seeds; the whole is row gem-alexnet",
-        why=_TOO_SHORT,
     )
 
 
@@ -215,31 +194,11 @@ CLAIMS = (
         seconds=30.0,
     ),
     PaperClaim(
-        "gem-kappa",
-        Paper.ENERGY,
-        "kappa = 1, 2, 3 improve the loss, kappa = 4 diverges.",
-        PaperValue("improves up to 3, diverges at 4", "figure 8", _READ),
-        energy_factors,
-        seconds=18.0,
-    ),
-    PaperClaim(
         "gem-100-workers",
         Paper.ENERGY,
         "GEM is stable with 100 workers.",
         PaperValue("test accuracy 99.38 %, training loss about .06", "text on 100 workers", _READ),
         hundred_workers,
         seconds=25.0,
-    ),
-    PaperClaim(
-        "gem-halved-batches",
-        Paper.ENERGY,
-        "Twice the workers at half the batch train further in the same number of steps.",
-        PaperValue(
-            "AlexNet at 1800-2000 steps: 6.07 with n = 8, 5.75 with n = 16",
-            "figure on ImageNet",
-            _READ,
-        ),
-        halved_batches,
-        seconds=10.0,
     ),
 )
