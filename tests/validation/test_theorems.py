@@ -21,6 +21,7 @@ from elastic_consistency.simulator.protocols import (
     IncrementalAggregate,
     LocalSgd,
     MessagePassing,
+    Ringmaster,
 )
 from elastic_consistency.validation.adversaries import server_schedule
 from elastic_consistency.validation.gaps import gap_of, noise_gap, rms_gap, view_difference
@@ -64,6 +65,26 @@ def test_the_sum_of_all_staleness_is_the_identity_for_every_order_of_arrivals(st
     verdict = assert_bound_holds(get("total_staleness"), study, values={"T": n_updates})
 
     assert verdict.margin == 0
+
+
+@FEW
+@given(threshold=st.integers(1, 4), data=st.data())
+def test_the_staleness_that_is_left_after_discarding_is_bounded(threshold, data):
+    schedule = simulated_schedules(protocol=st.just(Ringmaster(threshold)))
+    study = data.draw(studies(schedule=schedule))
+    applied = int((study.schedule.jobs.share > 0).sum())
+
+    assert_bound_holds(get("discarded_staleness"), study, values={"R": threshold, "T": applied})
+
+
+def test_workers_as_many_as_the_threshold_attain_the_staleness_that_is_left():
+    """Equal ones in turn, n = R = 3: all but R (R - 1) / 2 of (R - 1) T."""
+    schedule = server_schedule([k % 3 for k in range(197)], n_workers=3)
+    study = SmallStudy(schedule, Linear(np.ones(1)), SGD(0.5))
+
+    verdict = assert_bound_holds(get("discarded_staleness"), study, values={"R": 3, "T": 200})
+
+    assert verdict.margin == 3
 
 
 @FEW

@@ -10,12 +10,14 @@ import numpy as np
 from elastic_consistency.bounds import Bound, Requirement
 from elastic_consistency.execution import Engine, Measurement, Trace, execute
 from elastic_consistency.execution.probes import AppliedSequence, StartedSequence
+from elastic_consistency.execution.programs.in_place_steps import sends_its_gradient
 from elastic_consistency.execution.quantities import Quantity, Sequence
 from elastic_consistency.optimization.compression import AbstractCodec, ErrorFeedback, Identity
 from elastic_consistency.optimization.oracles import AbstractOracle, Constants, Quadratic
 from elastic_consistency.optimization.update_rules import SGD, AbstractRule, HeavyBall
 from elastic_consistency.schedule import SERVER, Schedule
 from elastic_consistency.schedule.staleness import first_reads, last_uses
+from elastic_consistency.validation.contraction import EncodedVectors, is_deterministic
 from elastic_consistency.validation.estimate import Estimate, exact
 from elastic_consistency.validation.expectations import Expectations, expectations
 from elastic_consistency.validation.gaps import aligned_gap, noise_gap, view_difference
@@ -63,6 +65,8 @@ class SmallStudy:
                 "SmallStudy.oracle must be without noise, or a quadratic on one block with plain "
                 f"SGD and no compression, got {type(self.oracle).__name__}."
             )
+        if not is_deterministic(self.codec, self.oracle.dimension):
+            raise ValueError(f"SmallStudy.codec must be deterministic, got {self.codec!r}.")
 
     @property
     def _is_linear(self) -> bool:
@@ -205,6 +209,8 @@ class SmallStudy:
             return self._gap(bound)
         if quantity is Quantity.STALENESS:
             return float(self.schedule.staleness().steps.sum())
+        if quantity is Quantity.CONTRACTION:
+            return self._contraction()
         if (self.schedule.jobs.share == 0).any():
             raise ValueError("SmallStudy.schedule must not discard jobs: they take no step.")
         if quantity is Quantity.SUBOPTIMALITY:
@@ -214,6 +220,15 @@ class SmallStudy:
         if quantity is Quantity.SQUARED_DISTANCE:
             return float(self._along(quantity, bound.sequence)[-1])
         raise ValueError(f"bound must be on what a study measures, got one on {quantity}.")
+
+    def _contraction(self) -> float:
+        """Largest ||Q(w) - w||^2 / ||w||^2 of all that was encoded."""
+        if self.schedule.metadata.n_blocks > 1 or not sends_its_gradient(self.rule):
+            raise ValueError("SmallStudy must encode whole gradients, got blocks or another rule.")
+        probe = EncodedVectors(feedback=isinstance(self.codec, ErrorFeedback))
+        options = {"codec": self.codec, "seeds": (0,), "probes": (probe,)}
+        measured = execute(self.schedule, self.oracle, self.rule, **options)
+        return float(measured["contraction"].values.max(initial=0.0))
 
     def _along(self, quantity: Quantity, sequence: Sequence) -> np.ndarray:
         """(J,) expectations at the points of a sequence."""
