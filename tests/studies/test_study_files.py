@@ -20,42 +20,7 @@ from elastic_consistency.studies.files.json_schema import study_schema
 from elastic_consistency.studies.files.kinds import field_types, file_fields, kinds
 from elastic_consistency.studies.files.presets import preset_text, presets
 
-STUDY = """
-format = 1
-name = "small"
-[problem]
-kind = "quadratic"
-spectrum = [1.0, 0.5]
-noise_variance = 0.01
-start = [1.0, 1.0]
-[links.lan]
-latency_s = 0.01
-jitter = { kind = "exponential", scale_s = 0.002 }
-bandwidth_bytes_per_s = inf
-[cluster]
-fabric = "lan"
-[[cluster.workers]]
-count = 2
-compute = { kind = "log_normal", median_s = 0.1, log_deviation = 0.2 }
-link = "lan"
-[[contenders]]
-name = "first"
-protocol = { kind = "ringmaster", threshold = 4 }
-rule = { kind = "heavy_ball", momentum = 0.5 }
-codec = { kind = "error_feedback", codec = { kind = "top_k", k = 1 } }
-gradients = 20
-[[contenders]]
-name = "second"
-protocol = { kind = "all_reduce", collective = "tree" }
-gradients = 20
-[comparison]
-target_share = 0.5
-step_sizes_times_smoothness = [0.5]
-[seeds]
-timing = { first = 0, count = 2 }
-tuning = { first = 9, count = 1 }
-replicates = 2
-"""
+STUDY = (Path(__file__).parent / "small.toml").read_text()
 
 # What is changed (from, to), and what the line must say.
 MISTAKES = {
@@ -84,10 +49,20 @@ MISTAKES = {
     "no link": ('link = "lan"\n[[', "[[", r"workers\[0\]\.uplink must be given"),
     "no workers": ("count = 2\ncomp", "count = 0\ncomp", r"workers\[0\]\.count must be greater"),
     "tuning on the same seeds": ("first = 9", "first = 1", r"Seeds\.tuning must be other seeds"),
-    "a field of another problem": ("start = [", "batch = 4\nstart = [", r"problem\.batch must not"),
-    "no start": ("start = [1.0, 1.0]\n", "", r"problem\.start must be given for quadratic"),
+    "a field of another problem": (
+        "start = [",
+        "batch = 4\nstart = [",
+        r"problem\.batch is no field; allowed",
+    ),
+    "no start": ("start = [1.0, 1.0]\n", "", r"problem\.start must be given"),
     "twice the same name": ('"second"', '"first"', r"contenders must be .* a name of its own"),
-    "not TOML": ("format = 1", "format 1", r"is not TOML: .*line 2"),
+    "not TOML": ("format = 1", "format 1", r"is not TOML: .*line 1"),
+    "a number for a part": (
+        '"lan"\n[[cluster',
+        "3\n[[cluster",
+        r"fabric must be a name or a table",
+    ),
+    "no known problem": ('"quadratic"', '"quadratc"', r"problem\.kind must be .*'quadratic'"),
     "a contender of no table": ("[[contenders]]\nname", "[[contender]]\nname", r"contender"),
 }
 

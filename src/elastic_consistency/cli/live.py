@@ -83,7 +83,8 @@ def _problem(
     study: Path | None, contender: str | None, step_share: float, modules: tuple[str, ...]
 ) -> tuple[Any, ...]:
     """Oracle, rule and codec."""
-    from elastic_consistency.studies.demo import demo_problem, read_data
+    from elastic_consistency.optimization.oracles import breast_cancer
+    from elastic_consistency.studies.demo import demo_problem
     from elastic_consistency.studies.files import load_study
     from elastic_consistency.studies.runs import with_step_size
 
@@ -92,7 +93,7 @@ def _problem(
 
         if contender is not None:
             raise BadInputError(f"--contender must come with --study, got {contender!r} alone")
-        oracle = demo_problem(read_data("breast_cancer"))
+        oracle = demo_problem(breast_cancer())
         return oracle, SGD(step_share / oracle.constants().smoothness), None
     loaded = load_study(study, modules=modules)
     chosen = contender_of(loaded, contender)

@@ -6,18 +6,12 @@ from typing import final
 import numpy as np
 
 from elastic_consistency._checks import check
-from elastic_consistency.optimization.oracles import (
-    Dataset,
-    LogisticRegression,
-    breast_cancer,
-    digits,
-)
+from elastic_consistency.optimization.oracles import Dataset, LogisticRegression
 from elastic_consistency.simulator import Cluster, Link, Tree, Worker
 from elastic_consistency.simulator.delays import Exponential, LogNormal, TransientStraggler
 from elastic_consistency.simulator.protocols import AllReduce, AsynchronousServer
+from elastic_consistency.studies.files.problems import SHIPPED
 from elastic_consistency.studies.study import Certificate, Contender, Seeds, Study
-
-_DATA = {"breast_cancer": breast_cancer, "digits": digits}
 
 
 @final
@@ -26,7 +20,7 @@ class DemoSettings:
     """What a visitor may change.
 
     Attributes:
-        data: "breast_cancer" or "digits".
+        data: "breast_cancer", "digits" or "mnist".
         workers: Number of workers, >= 2; worker 0 is the straggler.
         slowdown: How many times slower the straggler is, >= 1.
         target: Loss to be reached, as a share of the way that is left, in (0, 1).
@@ -48,7 +42,7 @@ class DemoSettings:
     rounds: int = 96
 
     def __post_init__(self) -> None:
-        check(self.data in _DATA, self, "data", f"one of {', '.join(_DATA)}")
+        check(self.data in SHIPPED, self, "data", f"one of {', '.join(SHIPPED)}")
         check(self.workers >= 2, self, "workers", "a number of workers >= 2")
         check(1 <= self.slowdown < float("inf"), self, "slowdown", "a finite number >= 1")
         check(0 < self.target < 1, self, "target", "a share in (0, 1)")
@@ -62,7 +56,7 @@ class DemoSettings:
 
 def demo_study(settings: DemoSettings) -> Study:
     """The study of the demonstration."""
-    data = read_data(settings.data)
+    data = SHIPPED[settings.data]()
     jobs = settings.rounds * settings.workers
     asynchronous = Contender(
         "asynchronous", AsynchronousServer(), jobs, loss_every=max(1, settings.workers // 4)
@@ -101,11 +95,6 @@ def demo_cluster(workers: int, slowdown: float) -> Cluster:
     straggler = Worker(phases, slowdown=slowdown, uplink=link, downlink=link)
     others = (Worker(work, uplink=link, downlink=link),) * (workers - 1)
     return Cluster((straggler, *others), fabric=link)
-
-
-def read_data(name: str) -> Dataset:
-    """The real data called `name`: "breast_cancer" or "digits"."""
-    return _DATA[name]()
 
 
 def demo_problem(

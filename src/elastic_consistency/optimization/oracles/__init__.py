@@ -15,6 +15,10 @@ from elastic_consistency.optimization.oracles.datasets import Dataset as Dataset
 from elastic_consistency.optimization.oracles.datasets import breast_cancer as breast_cancer
 from elastic_consistency.optimization.oracles.datasets import digits as digits
 from elastic_consistency.optimization.oracles.datasets import mnist as mnist
+from elastic_consistency.optimization.oracles.estimated import Estimated as Estimated
+from elastic_consistency.optimization.oracles.estimated import (
+    estimated_along_descent as estimated_along_descent,
+)
 from elastic_consistency.optimization.oracles.geman_mcclure import GemanMcClure as GemanMcClure
 from elastic_consistency.optimization.oracles.heterogeneity import (
     measured_heterogeneity as measured_heterogeneity,

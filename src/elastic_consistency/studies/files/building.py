@@ -75,19 +75,16 @@ def _build_tuple(parts: tuple[Any, ...], value: Any, where: str, modules: tuple[
 def _build_union(parts: tuple[Any, ...], value: Any, where: str, modules: tuple[str, ...]) -> Any:
     if type(None) in parts and value is None:
         return None
-    named = [part for part in parts if isinstance(part, type) and not _is_plain(part)]
-    if not named:
-        (only,) = (part for part in parts if part is not type(None))
-        return build(only, value, where, modules=modules)
+    some = [part for part in parts if part is not type(None)]
+    plain = [part for part in some if part in _WORDS]
+    if len(some) == 1 or (plain and not isinstance(value, Mapping | str)):
+        return build((plain or some)[0], value, where, modules=modules)
     choices: dict[str, type] = {}
-    for part in named:
-        found = kinds(part, modules)
-        choices |= found if part.__name__.startswith("Abstract") else _own_kind(part)
+    for part in some:
+        if part not in _WORDS:
+            found = kinds(part, modules)
+            choices |= found if part.__name__.startswith("Abstract") else _own_kind(part)
     return build_kind(choices, value, where, modules)
-
-
-def _is_plain(part: type) -> bool:
-    return part in _WORDS or part is type(None)
 
 
 def _own_kind(cls: type) -> dict[str, type]:

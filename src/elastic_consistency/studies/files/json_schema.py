@@ -1,18 +1,17 @@
 """The JSON schema of study files, for editors, with every class that a file can name."""
 
 import types
-from dataclasses import is_dataclass
 from enum import Enum
 from typing import Any, Union, get_args, get_origin
 
 from elastic_consistency.optimization.compression import AbstractCodec
 from elastic_consistency.optimization.update_rules import AbstractRule
-from elastic_consistency.simulator import Link
-from elastic_consistency.simulator.cluster import Worker
+from elastic_consistency.simulator import Clock, FaultScript, Link, PeerLink, SharedHost, Worker
 from elastic_consistency.simulator.protocols import AbstractProtocol
 from elastic_consistency.studies.files.building import must_be_given
 from elastic_consistency.studies.files.kinds import field_types, file_fields, kind_name, kinds
 from elastic_consistency.studies.files.layout import StudyTable
+from elastic_consistency.studies.files.problem_tables import problem_schema
 
 _PLAIN = {float: "number", int: "integer", bool: "boolean", str: "string"}
 Schema = dict[str, Any]
@@ -31,14 +30,24 @@ def study_schema() -> Schema:
     worker = tables["WorkerTable"]["properties"]
     worker["compute"] = _of_type(Worker.__annotations__["compute"])
     worker |= dict.fromkeys(("link", "uplink", "downlink"), named)
-    tables["ClusterTable"]["properties"]["fabric"] = named
+    worker["clock"] = _of_type(Clock)
+    cluster = tables["ClusterTable"]["properties"]
+    cluster |= {
+        "fabric": named,
+        "exceptions": _of_type(tuple[PeerLink, ...]),
+        "shared_hosts": _of_type(tuple[SharedHost, ...]),
+        "faults": _of_type(FaultScript),
+    }
+    schema["properties"]["problem"] = problem_schema()
     schema["properties"]["links"] = {"type": "object", "additionalProperties": link}
     return schema | {"$schema": "https://json-schema.org/draft/2020-12/schema"}
 
 
-def _of_type(wanted: Any, *, without: tuple[str, ...] = ()) -> Schema:
+def _of_type(wanted: Any, *, tagged: bool = False, without: tuple[str, ...] = ()) -> Schema:
+    """Schema of a type; `tagged` where only the field `kind` tells one class from another."""
     if get_origin(wanted) in (Union, types.UnionType):
-        return _any_of([_of_type(part) for part in get_args(wanted) if part is not type(None)])
+        parts = [part for part in get_args(wanted) if part is not type(None)]
+        return _any_of([_of_type(part, tagged=len(parts) > 1) for part in parts])
     if get_origin(wanted) is tuple:
         return {"type": "array", "items": _of_type(get_args(wanted)[0])}
     if wanted in _PLAIN:
@@ -46,7 +55,7 @@ def _of_type(wanted: Any, *, without: tuple[str, ...] = ()) -> Schema:
     if issubclass(wanted, Enum):
         return {"enum": [member.name.lower() for member in wanted]}
     if not wanted.__name__.startswith("Abstract"):
-        return _of_class(wanted, tagged=wanted is not Link and is_dataclass(wanted))
+        return _of_class(wanted, tagged=tagged)
     return _any_of([_of_class(cls, tagged=True, without=without) for cls in _classes(wanted)])
 
 

@@ -1,48 +1,23 @@
 """The layout of a study file, as a schema that editors can use too.
 
-Parts that name a class of the package (protocols, rules, codecs, delay laws) are tables with a
-field `kind`; their fields are those of the class and are checked when they are built.
+Parts that name a class of the package (protocols, rules, codecs, delay laws, faults) are tables
+with a field `kind`; their fields are those of the class and are checked when they are built.
 """
 
+from math import inf
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from elastic_consistency.studies.files.problem_tables import NotNegative, Positive, Table, Whole
 
 Part = dict[str, Any] | str
-Whole = Annotated[int, Field(ge=1)]
+Bandwidth = Annotated[float, Field(gt=0)]
 Seed = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(gt=0, lt=1)]
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class ProblemTable(_Table):
-    """What is minimised.
-
-    Attributes:
-        kind: "logistic_regression" on real data, or "quadratic".
-        data: "breast_cancer" or "digits"; logistic regression only.
-        unit_length: Whether every sample is scaled to length 1; logistic regression only.
-        batch: Samples a gradient; logistic regression only.
-        ridge: Weight of the ridge term, the strong convexity; logistic regression only.
-        spectrum: Eigenvalues of the Hessian; quadratic only.
-        noise_variance: E||G - grad f||^2; quadratic only.
-        start: First model; quadratic only.
-    """
-
-    kind: Literal["logistic_regression", "quadratic"]
-    data: Literal["breast_cancer", "digits"] | None = None
-    unit_length: bool = True
-    batch: Whole | None = None
-    ridge: Annotated[float, Field(gt=0)] | None = None
-    spectrum: list[float] | None = None
-    noise_variance: Annotated[float, Field(ge=0)] | None = None
-    start: list[float] | None = None
-
-
-class WorkerTable(_Table):
+class WorkerTable(Table):
     """Workers that are alike.
 
     Attributes:
@@ -52,29 +27,41 @@ class WorkerTable(_Table):
         link: To the server and back: the name of a link, or a link.
         uplink: To the server, where it differs from `link`.
         downlink: From the server, where it differs from `link`.
+        clock: Offset and drift of what it would write into its own log.
     """
 
     count: Whole
     compute: Part
-    slowdown: Annotated[float, Field(gt=0)] = 1.0
+    slowdown: Positive = 1.0
     link: Part | None = None
     uplink: Part | None = None
     downlink: Part | None = None
+    clock: dict[str, Any] | None = None
 
 
-class ClusterTable(_Table):
+class ClusterTable(Table):
     """The machines.
 
     Attributes:
         workers: Groups of workers.
         fabric: Link between any two workers: the name of a link, or a link.
+        exceptions: Links between two workers that are not like `fabric`.
+        server_bandwidth_bytes_per_s: What all transfers from the server share, and all to it.
+        fabric_bandwidth_bytes_per_s: What all transfers between workers share.
+        shared_hosts: Machines whose workers slow each other down.
+        faults: What goes wrong: crashes, late starts, partitions, lost acknowledgements.
     """
 
     workers: Annotated[list[WorkerTable], Field(min_length=1)]
     fabric: Part
+    exceptions: list[dict[str, Any]] = Field(default_factory=list)
+    server_bandwidth_bytes_per_s: Bandwidth = inf
+    fabric_bandwidth_bytes_per_s: Bandwidth = inf
+    shared_hosts: list[dict[str, Any]] = Field(default_factory=list)
+    faults: dict[str, Any] = Field(default_factory=dict)
 
 
-class ContenderTable(_Table):
+class ContenderTable(Table):
     """One algorithm.
 
     Attributes:
@@ -94,7 +81,7 @@ class ContenderTable(_Table):
     loss_every: Whole = 1
 
 
-class SeedRange(_Table):
+class SeedRange(Table):
     """Consecutive seeds.
 
     Attributes:
@@ -106,7 +93,7 @@ class SeedRange(_Table):
     count: Whole
 
 
-class SeedsTable(_Table):
+class SeedsTable(Table):
     """Every seed of the study.
 
     Attributes:
@@ -120,7 +107,7 @@ class SeedsTable(_Table):
     replicates: Whole
 
 
-class ComparisonTable(_Table):
+class ComparisonTable(Table):
     """What is compared.
 
     Attributes:
@@ -134,7 +121,7 @@ class ComparisonTable(_Table):
     confidence: Share = 0.95
 
 
-class CertificateTable(_Table):
+class CertificateTable(Table):
     """How the first contender is judged; left out, nothing is judged.
 
     Attributes:
@@ -152,19 +139,21 @@ class CertificateTable(_Table):
     error_rate: Share = 0.01
 
 
-class PayloadTable(_Table):
+class PayloadTable(Table):
     """Bytes that travel; they matter where a link has a finite bandwidth.
 
     Attributes:
         model_bytes: Of the model.
         update_bytes: Of one update.
+        codec_operations_per_s: Elementary operations of a codec that a worker does in a second.
     """
 
-    model_bytes: Annotated[float, Field(ge=0)]
-    update_bytes: Annotated[float, Field(ge=0)]
+    model_bytes: NotNegative
+    update_bytes: NotNegative
+    codec_operations_per_s: Positive = 1e9
 
 
-class SweepTable(_Table):
+class SweepTable(Table):
     """One axis of a sweep; the study is run at every combination of the values of all axes.
 
     Attributes:
@@ -176,7 +165,7 @@ class SweepTable(_Table):
     values: Annotated[list[Any], Field(min_length=1)]
 
 
-class StudyTable(_Table):
+class StudyTable(Table):
     """A study file.
 
     Attributes:
@@ -195,12 +184,12 @@ class StudyTable(_Table):
 
     format: Literal[1]
     name: Annotated[str, Field(min_length=1)]
-    problem: ProblemTable
-    links: dict[str, dict[str, Any]] = {}
+    problem: dict[str, Any]
+    links: dict[str, dict[str, Any]] = Field(default_factory=dict)
     cluster: ClusterTable
     contenders: Annotated[list[ContenderTable], Field(min_length=1)]
     comparison: ComparisonTable
     seeds: SeedsTable
     certificate: CertificateTable | None = None
-    payload: PayloadTable | None = None
-    sweep: list[SweepTable] = []
+    payload: PayloadTable = PayloadTable(model_bytes=0.0, update_bytes=0.0)
+    sweep: list[SweepTable] = Field(default_factory=list)

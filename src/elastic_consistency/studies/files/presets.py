@@ -186,7 +186,7 @@ name = "{name}"
 
 [problem] # strongly convex, so that its constants are known and bounds can be judged
 kind = "logistic_regression"
-data = "breast_cancer" # or "digits"
+data = "breast_cancer" # or "digits", "mnist", a LIBSVM file of yours
 unit_length = true # scale every sample to length 1
 batch = 4
 ridge = 0.01

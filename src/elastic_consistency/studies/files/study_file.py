@@ -4,26 +4,35 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from pydantic import ValidationError
 
 from elastic_consistency.optimization.compression import AbstractCodec
-from elastic_consistency.optimization.oracles import AbstractOracle, Quadratic
+from elastic_consistency.optimization.oracles import AbstractOracle
 from elastic_consistency.optimization.update_rules import AbstractRule
-from elastic_consistency.simulator import Cluster, Link, Payload, Worker
+from elastic_consistency.simulator import (
+    Clock,
+    Cluster,
+    FaultScript,
+    Link,
+    Payload,
+    PeerLink,
+    SharedHost,
+    Worker,
+)
 from elastic_consistency.simulator.protocols import AbstractProtocol
-from elastic_consistency.studies.demo import demo_problem, read_data
 from elastic_consistency.studies.files.building import build, build_kind
 from elastic_consistency.studies.files.errors import FieldError, StudyFileError, nearest
 from elastic_consistency.studies.files.kinds import file_fields, kinds
 from elastic_consistency.studies.files.layout import (
     ContenderTable,
-    ProblemTable,
     SeedRange,
     StudyTable,
     WorkerTable,
 )
+from elastic_consistency.studies.files.problem_tables import TABLES
+from elastic_consistency.studies.files.problems import problem_of
 from elastic_consistency.studies.files.reading import read_file
+from elastic_consistency.studies.files.schema_errors import first_problem
 from elastic_consistency.studies.study import Certificate, Contender, Seeds, Study
 
 _Modules = tuple[str, ...]
@@ -56,7 +65,7 @@ def study_of(content: dict[str, Any], path: Path, *, modules: _Modules = ()) -> 
     try:
         return _study(StudyTable.model_validate(content), modules)
     except ValidationError as error:
-        raise _first_problem(error).in_file(path) from error
+        raise first_problem(error, StudyTable).in_file(path) from error
     except FieldError as error:
         raise error.in_file(path) from error
     except ValueError as error:
@@ -68,11 +77,12 @@ def _study(table: StudyTable, modules: _Modules) -> Study:
         name: build(Link, value, f"links.{name}", modules=modules)
         for name, value in table.links.items()
     }
-    oracle, data = _problem(table.problem)
+    cluster = _cluster(table, links, modules)
+    oracle, data = _problem(table, len(cluster.workers), modules)
     payload, certificate = table.payload, table.certificate
     return Study(
         name=table.name,
-        cluster=_cluster(table, links, modules),
+        cluster=cluster,
         oracle=oracle,
         contenders=tuple(_contender(*pair, modules) for pair in enumerate(table.contenders)),
         data=data,
@@ -89,10 +99,16 @@ def _study(table: StudyTable, modules: _Modules) -> Study:
             error_rate=certificate.error_rate,
         ),
         confidence=table.comparison.confidence,
-        payload=Payload()
-        if payload is None
-        else Payload(payload.model_bytes, payload.update_bytes),
+        payload=Payload(payload.model_bytes, payload.update_bytes),
+        operations_per_s=payload.codec_operations_per_s,
     )
+
+
+def _problem(table: StudyTable, n_workers: int, modules: _Modules) -> tuple[AbstractOracle, str]:
+    try:
+        return problem_of(table.problem, n_workers, modules)
+    except ValidationError as error:
+        raise first_problem(error, TABLES[table.problem["kind"]], "problem") from error
 
 
 def _seeds(given: SeedRange) -> tuple[int, ...]:
@@ -104,8 +120,34 @@ def _cluster(table: StudyTable, links: Mapping[str, Link], modules: _Modules) ->
     for k, group in enumerate(table.cluster.workers):
         where = f"cluster.workers[{k}]"
         workers += [_worker(group, where, links, modules)] * group.count
-    fabric = _link(table.cluster.fabric, "cluster.fabric", links, modules)
-    return Cluster(tuple(workers), fabric=fabric)
+    given = table.cluster
+    try:
+        return Cluster(
+            tuple(workers),
+            fabric=_link(given.fabric, "cluster.fabric", links, modules),
+            exceptions=_exceptions(table, modules),
+            server_bandwidth_bytes_per_s=given.server_bandwidth_bytes_per_s,
+            shared_hosts=build(
+                tuple[SharedHost, ...], given.shared_hosts, "cluster.shared_hosts", modules=modules
+            ),
+            faults=build(FaultScript, given.faults, "cluster.faults", modules=modules),
+            fabric_bandwidth_bytes_per_s=given.fabric_bandwidth_bytes_per_s,
+        )
+    except FieldError:
+        raise
+    except ValueError as error:
+        raise FieldError("cluster", f"is refused: {error}") from error
+
+
+def _exceptions(table: StudyTable, modules: _Modules) -> tuple[PeerLink, ...]:
+    """Links between two workers; a link may be given by its name."""
+
+    def spelled_out(entry: dict[str, Any]) -> dict[str, Any]:
+        name = entry.get("link")
+        return entry | {"link": table.links[name]} if name in table.links else entry
+
+    entries = [spelled_out(entry) for entry in table.cluster.exceptions]
+    return build(tuple[PeerLink, ...], entries, "cluster.exceptions", modules=modules)
 
 
 def _worker(group: WorkerTable, where: str, links: Mapping[str, Link], modules: _Modules) -> Worker:
@@ -122,6 +164,9 @@ def _worker(group: WorkerTable, where: str, links: Mapping[str, Link], modules: 
         slowdown=group.slowdown,
         uplink=way("uplink"),
         downlink=way("downlink"),
+        clock=build(Clock, group.clock or {}, f"{where}.clock", modules=modules)
+        if group.clock is not None
+        else Clock(),
     )  # fmt: skip
 
 
@@ -160,80 +205,3 @@ def _rule(given: Any, where: str, modules: _Modules) -> AbstractRule:
         if "step_size" in file_fields(cls)
     }
     return build_kind(choices, content | {"step_size": 1.0}, where, modules)
-
-
-def _problem(table: ProblemTable) -> tuple[AbstractOracle, str]:
-    wanted = {
-        "logistic_regression": ("data", "batch", "ridge"),
-        "quadratic": ("spectrum", "noise_variance", "start"),
-    }
-    for kind, names in wanted.items():
-        for name in names:
-            missing = getattr(table, name) is None
-            if kind == table.kind and missing:
-                raise FieldError(f"problem.{name}", f"must be given for {table.kind}.")
-            if kind != table.kind and not missing:
-                raise FieldError(f"problem.{name}", f"must not be given for {table.kind}.")
-    return _logistic(table) if table.kind == "logistic_regression" else _quadratic(table)
-
-
-def _logistic(table: ProblemTable) -> tuple[AbstractOracle, str]:
-    assert table.data is not None
-    assert table.batch is not None
-    assert table.ridge is not None
-    data = read_data(table.data)
-    problem = demo_problem(
-        data, batch=table.batch, ridge=table.ridge, unit_length=table.unit_length
-    )
-    return problem, data.name
-
-
-def _quadratic(table: ProblemTable) -> tuple[AbstractOracle, str]:
-    assert table.noise_variance is not None
-    spectrum, start = np.array(table.spectrum), np.array(table.start)
-    try:
-        return Quadratic(spectrum, variance=table.noise_variance, initial=start), "quadratic"
-    except ValueError as error:
-        raise FieldError("problem", f"is refused: {error}") from error
-
-
-def _first_problem(error: ValidationError) -> FieldError:
-    """The first complaint of the schema, in our words; a misspelt field explains a missing one."""
-    every = error.errors(include_url=False)
-    first = next((e for e in every if e["type"] == "extra_forbidden"), every[0])
-    where, given = _where(first["loc"]), first.get("input")
-    if first["type"] == "extra_forbidden":
-        name = str(first["loc"][-1])
-        hint = nearest(name, _fields_beside(first["loc"]))
-        return FieldError(where, f"is no field{hint}.")
-    if first["type"] == "missing":
-        return FieldError(where, "must be given; it has no default.")
-    message = first["msg"].removeprefix("Input should be ")
-    return FieldError(where, f"must be {message}, got {given!r}.")
-
-
-def _fields_beside(location: tuple[Any, ...]) -> list[str]:
-    """Names of the fields of the table in which a field stands."""
-    model: Any = StudyTable
-    for part in location[:-1]:
-        if isinstance(part, str) and part in model.model_fields:
-            model = _table_of(model.model_fields[part].annotation)
-    return list(model.model_fields)
-
-
-def _table_of(annotation: Any) -> Any:
-    from typing import get_args
-
-    for part in get_args(annotation):
-        found = _table_of(part)
-        if found is not StudyTable:
-            return found
-    is_table = isinstance(annotation, type) and issubclass(annotation, StudyTable.__mro__[1])
-    return annotation if is_table else StudyTable
-
-
-def _where(location: tuple[Any, ...]) -> str:
-    text = ""
-    for part in location:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
-    return text
