@@ -1,6 +1,7 @@
 """A small study: a schedule, a problem and a rule, measured exactly."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import final
@@ -21,7 +22,8 @@ from elastic_consistency.validation.contraction import EncodedVectors, is_determ
 from elastic_consistency.validation.estimate import Estimate, exact
 from elastic_consistency.validation.expectations import Expectations, expectations
 from elastic_consistency.validation.gaps import aligned_gap, noise_gap, view_difference
-from elastic_consistency.validation.judge import ROUNDING
+from elastic_consistency.validation.judge import ROUNDING, judge
+from elastic_consistency.validation.verdict import Verdict
 
 # Other sequences are the started one of a system whose view lags behind for another reason.
 _TRACE_OF = {
@@ -30,6 +32,7 @@ _TRACE_OF = {
     Sequence.MOMENTUM: "started",
     Sequence.ERROR_CORRECTED: "started",
 }
+_ERROR_RATE = 1e-9  # exact figures do not err; judge() wants a number
 _MOST_JOBS = 1000  # a trace keeps every point up to here
 _BY_COEFFICIENTS = (Sequence.STARTED, Sequence.APPLIED, Sequence.AGGREGATE, Sequence.MEAN)
 
@@ -255,3 +258,18 @@ class SmallStudy:
         if sequence not in _TRACE_OF or self.oracle.draws_per_job:
             raise ValueError(f"bound must be on a sequence that is probed, got {sequence}.")
         return self.measurement[f"{name}_{_TRACE_OF[sequence]}"]
+
+
+def judge_exactly(
+    study: SmallStudy, bound: Bound, values: Mapping[str, float] | None = None
+) -> Verdict:
+    """What a study says about `bound`, with the constants that it knows.
+
+    Args:
+        study: What is measured.
+        bound: The theorem.
+        values: Constants that the study does not know by itself, or that replace its own.
+    """
+    known = study.values() | dict(values or {})
+    figure = study.measure(bound)
+    return judge(figure, bound, known, error_rate=_ERROR_RATE, unmet=study.unmet())

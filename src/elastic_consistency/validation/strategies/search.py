@@ -4,9 +4,7 @@ from hypothesis import Phase, given, settings, target
 from hypothesis import strategies as st
 
 from elastic_consistency.bounds import Bound
-from elastic_consistency.validation.judge import judge
-from elastic_consistency.validation.small_study import SmallStudy
-from elastic_consistency.validation.strategies.studies import EXACT_ERROR_RATE
+from elastic_consistency.validation.small_study import SmallStudy, judge_exactly
 from elastic_consistency.validation.verdict import Verdict
 
 
@@ -41,13 +39,7 @@ def find_tightest(
     )
     @given(study)
     def climb(trial: SmallStudy) -> None:
-        verdict = judge(
-            trial.measure(bound),
-            bound,
-            trial.values() | (values or {}),
-            error_rate=EXACT_ERROR_RATE,
-            unmet=trial.unmet(),
-        )
+        verdict = judge_exactly(trial, bound, values)
         if verdict.tightness is None:
             return
         target(verdict.tightness)

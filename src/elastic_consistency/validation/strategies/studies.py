@@ -15,15 +15,14 @@ from elastic_consistency.schedule import Schedule
 from elastic_consistency.simulator import Cluster
 from elastic_consistency.simulator.protocols import AbstractProtocol
 from elastic_consistency.validation.gaps import aligned_gap, view_difference
-from elastic_consistency.validation.judge import ROUNDING, judge
-from elastic_consistency.validation.small_study import SmallStudy
+from elastic_consistency.validation.judge import ROUNDING
+from elastic_consistency.validation.small_study import SmallStudy, judge_exactly
 from elastic_consistency.validation.strategies.optimization import oracles, step_sizes
 from elastic_consistency.validation.strategies.schedules import schedules, simulated_schedules
 from elastic_consistency.validation.timeline_text import timeline_text
 from elastic_consistency.validation.verdict import Outcome, Verdict
 
 _SEARCH = (Phase.generate, Phase.target, Phase.shrink)
-EXACT_ERROR_RATE = 1e-9  # exact figures do not err; judge() wants a number
 
 
 def studies(
@@ -60,10 +59,7 @@ def assert_bound_holds(
     Raises:
         AssertionError: If the bound is violated, or says nothing outside a property test.
     """
-    known = study.values() | dict(values or {})
-    verdict = judge(
-        study.measure(bound), bound, known, error_rate=EXACT_ERROR_RATE, unmet=study.unmet()
-    )
+    verdict = judge_exactly(study, bound, values)
     if verdict.outcome is Outcome.VIOLATED:
         raise AssertionError(f"{verdict.sentence}\n{timeline_text(study.schedule)}")
     in_test = currently_in_test_context()
