@@ -85,17 +85,12 @@ _PORT = frozenset({"server_bandwidth_bytes_per_s"})
 #: What each protocol cannot do; none of it is ignored.
 REFUSED = {
     "AllReduce": _FABRIC,
-    "LocalSgd": _MEMBERS | _FABRIC,
+    "LocalSgd": _FABRIC,
     "LossyBroadcast": _MEMBERS | _FABRIC,
     "CrashFaults": _MEMBERS | _FABRIC,
     "Layerwise": _MEMBERS | _FABRIC | {"shared_hosts"},
-    "PairwiseAveraging": _MEMBERS | _FABRIC,
-    "Gossip": _MEMBERS,
-    "MessagePassing": _MEMBERS,
-    "SharedMemory": _MEMBERS,
-    "BlockCoordinate": _MEMBERS | _PORT,
-    "ElasticAveraging": _MEMBERS,
-    "AsynchronousElasticAveraging": _MEMBERS,
+    "PairwiseAveraging": _FABRIC,
+    "EnergyMatchingServer": _MEMBERS | _PORT,
 }
 
 

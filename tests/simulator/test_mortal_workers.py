@@ -21,6 +21,7 @@ from elastic_consistency.simulator import (
 )
 from elastic_consistency.simulator.delays import Constant, Exponential
 from elastic_consistency.simulator.protocols import (
+    AbstractBlockProtocol,
     BackupWorkers,
     BoundedStaleness,
     IncrementalAggregate,
@@ -72,6 +73,8 @@ def test_faults_bite_and_leave_a_valid_reproducible_schedule(mortal, script):
 
 
 def test_a_schedule_with_faults_can_be_cut(mortal):
+    if isinstance(mortal, AbstractBlockProtocol):
+        pytest.skip("a protocol with blocks cannot be cut in the middle, and says so")
     cluster = replace(BASE, faults=SCRIPTS["everything"])
 
     cut = simulate(mortal, cluster, until=Until(time_s=12.0, drain=False), seed=1)

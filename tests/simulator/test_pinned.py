@@ -23,6 +23,8 @@ DIGESTS = {
     "queued server": "b115ba33412b0b61",
     "local steps": "ffce5afc8a4a941b",
     "normalised local steps": "0ce51b9cb60a7713",
+    "energy matching server": "b21dd7f085954ad8",
+    "energy matching server, ahead": "dedab6840c7c85a8",
     "rennala": "93e562b7d226cbfc",
     "ringmaster": "59c35feb83b37bc5",
     "ringmaster, stopping": "dd92a379101a0fbb",

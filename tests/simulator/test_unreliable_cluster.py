@@ -14,7 +14,6 @@ from elastic_consistency.simulator import (
     Cluster,
     Crash,
     FaultScript,
-    Graph,
     LateStart,
     Link,
     Partition,
@@ -27,7 +26,7 @@ from elastic_consistency.simulator import (
 )
 from elastic_consistency.simulator.delays import Constant, Exponential
 from elastic_consistency.simulator.processor_sharing import ProcessorSharing
-from elastic_consistency.simulator.protocols import AsynchronousServer, PairwiseAveraging
+from elastic_consistency.simulator.protocols import AsynchronousServer, LossyBroadcast
 
 BASE = Cluster.alike(4, Exponential(1.0), link=Link(0.05, Exponential(0.02)))
 SCRIPTS = {
@@ -152,8 +151,8 @@ def test_a_cluster_of_the_dead_is_a_stall_that_names_them():
 def test_a_protocol_that_knows_no_faults_refuses_them():
     cluster = replace(BASE, faults=SCRIPTS["crash"])
 
-    with pytest.raises(ValueError, match=r"PairwiseAveraging knows neither crashes nor late"):
-        simulate(PairwiseAveraging(Graph.ring(4)), cluster, until=Until(jobs=9), seed=0)
+    with pytest.raises(ValueError, match=r"LossyBroadcast knows neither crashes nor late"):
+        simulate(LossyBroadcast(0.1), cluster, until=Until(jobs=9), seed=0)
 
 
 @pytest.mark.parametrize("n", [1, 3, 8])

@@ -89,8 +89,8 @@ class _Lives:
         refuse("job block", foreign, rows, "a job with its own block must name that block")
         self._once(Op.ENCODE)
         total = self._once(Op.READ)
-        # A job in flight at the end may have been cut in the middle of its READs.
-        complete = (self.gradient[0] > 0) | (self.drop[0] > 0)
+        # A job in flight at the end, or lost, may have been cut in the middle of its READs.
+        complete = (self.gradient[0] > 0) | ((self.drop[0] > 0) & (self.schedule.jobs.share != 0))
         partial = complete & (total < self.schedule.metadata.n_blocks)
         refuse("READ all", partial, self.read[2], "READ must cover every block")
 

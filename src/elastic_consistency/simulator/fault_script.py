@@ -128,6 +128,10 @@ class FaultScript:
         named = {f.worker for f in self.faults if not isinstance(f, Partition)}
         return named.union(*(partition.workers for partition in partitions))
 
+    def late_starts(self) -> dict[int, float]:
+        """When each worker joins that is not there from the beginning, s."""
+        return {f.worker: f.at_s for f in self.faults if isinstance(f, LateStart)}
+
     @property
     def is_empty(self) -> bool:
         """Whether nothing goes wrong."""

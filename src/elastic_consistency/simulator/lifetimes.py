@@ -11,7 +11,7 @@ from elastic_consistency.random_streams import Cause
 from elastic_consistency.schedule import SERVER
 from elastic_consistency.simulator.alarm import Alarm
 from elastic_consistency.simulator.delays.draws import independent_draws
-from elastic_consistency.simulator.fault_script import Crash, LateStart, RandomCrashes
+from elastic_consistency.simulator.fault_script import Crash, RandomCrashes
 from elastic_consistency.simulator.simulation import Simulation
 from elastic_consistency.simulator.stall import Wait
 
@@ -19,6 +19,9 @@ from elastic_consistency.simulator.stall import Wait
 @final
 class Lifetimes:
     """Lets workers begin, crash, restart and join late.
+
+    A worker that is not there neither computes nor sends. What it has sent before still arrives,
+    and what arrives at it waits for it, as at a host whose transport tries again.
 
     Args:
         simulation: The run.
@@ -30,7 +33,7 @@ class Lifetimes:
         is_up: For each worker, whether it is there.
     """
 
-    __slots__ = ("_gone", "_simulation", "_start", "_stop", "is_up")
+    __slots__ = ("_gone", "_mail", "_simulation", "_start", "_stop", "is_up")
 
     def __init__(
         self,
@@ -40,21 +43,29 @@ class Lifetimes:
         gone: Callable[[int], None] = lambda worker: None,
     ) -> None:
         self._simulation, self._start, self._stop, self._gone = simulation, start, stop, gone
-        self.is_up = [False] * simulation.cluster.n_workers
+        late = simulation.cluster.faults.late_starts()
+        self.is_up = [worker not in late for worker in range(simulation.cluster.n_workers)]
+        self._mail: dict[int, list[Callable[[], None]]] = {}
+
+    def deliver(self, worker: int, act: Callable[[], None]) -> None:
+        """Do `act`, something that has arrived at `worker`, now or as soon as it is there."""
+        if self.is_up[worker]:
+            act()
+        else:
+            self._mail.setdefault(worker, []).append(act)
 
     def begin(self) -> None:
         """Start all workers that are there from the beginning, and plan the rest."""
         script = self._simulation.cluster.faults
         if script.moves_workers:
             self._simulation.record.annotate("faults", SERVER, "workers may come and go")
-        late = {fault.worker: fault.at_s for fault in script.faults if isinstance(fault, LateStart)}
+        late = script.late_starts()
         for worker, seconds in sorted(late.items()):
             self._simulation.record.annotate("late start", worker, f"{seconds!r} s")
         for worker in range(len(self.is_up)):
             if worker in late:
                 self._after(late[worker], partial(self._enter, worker, "join"))
             else:
-                self.is_up[worker] = True
                 self._start(worker)
             for fault in script.faults:
                 if isinstance(fault, Crash) and fault.worker == worker:
@@ -72,6 +83,8 @@ class Lifetimes:
         self._simulation.waits.pop(worker, None)
         self._simulation.record.annotate(kind, worker)
         self.is_up[worker] = True
+        for act in self._mail.pop(worker, ()):
+            act()
         self._start(worker)
 
     def _plan_crash(self, crash: Crash) -> None:

@@ -179,7 +179,7 @@ class _Rounds:
 class _OneJobEach(AbstractRoundWork):
     """A round of the elastic all-reduce: one job each, and their sum."""
 
-    __slots__ = ("_done", "_jobs", "_processors", "_simulation")
+    __slots__ = ("_done", "_has_stepped", "_jobs", "_processors", "_simulation")
 
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
@@ -187,6 +187,10 @@ class _OneJobEach(AbstractRoundWork):
         self._processors = [simulation.processor(w, self._finished_by(w)) for w in workers]
         self._jobs: dict[int, int] = {}
         self._done: dict[int, Callable[[], None]] = {}  # of those who are computing
+        self._has_stepped = False
+
+    def has_stepped(self):
+        return self._has_stepped
 
     def jobs_each(self):
         return 1
@@ -217,6 +221,7 @@ class _OneJobEach(AbstractRoundWork):
 
     def reduce(self, workers):
         record, share = self._simulation.record, 1 / len(workers)
+        self._has_stepped = True
         message = record.message()
         for worker in workers:
             record.put(message, job=self._jobs[worker], weight=share)

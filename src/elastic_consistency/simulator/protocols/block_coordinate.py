@@ -4,25 +4,31 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-import simpy
 
 from elastic_consistency._checks import check
 from elastic_consistency.random_streams import Cause, Stream
-from elastic_consistency.schedule import SERVER, Op
-from elastic_consistency.simulator.alarm import Alarm
-from elastic_consistency.simulator.protocols.base import AbstractBlockProtocol
+from elastic_consistency.schedule import SERVER, Op, Schedule
+from elastic_consistency.simulator.protocols.base import (
+    AbstractBlockProtocol,
+    AbstractUnreliableProtocol,
+)
+from elastic_consistency.simulator.protocols.client import apply_alone
+from elastic_consistency.simulator.protocols.crew import AnyClient, Crew
+from elastic_consistency.simulator.protocols.fault_restatement import (
+    has_faults,
+    require_whole_or_lost,
+)
 from elastic_consistency.simulator.protocols.restatement import (
     previous_of_worker,
     refuse_unless,
     require_everywhere,
     require_server_exchanges,
 )
-from elastic_consistency.simulator.simulation import Simulation
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class BlockCoordinate(AbstractBlockProtocol):
+class BlockCoordinate(AbstractBlockProtocol, AbstractUnreliableProtocol):
     """The asynchronous server, where each job reads all and updates one block, drawn uniformly.
 
     With a bound on the delays this is a partially asynchronous iteration, without one a totally
@@ -47,62 +53,45 @@ class BlockCoordinate(AbstractBlockProtocol):
         return (SERVER,)
 
     def start(self, simulation):
-        for worker in range(simulation.cluster.n_workers):
-            _Coordinate(simulation, worker, len(self.sizes)).begin()
+        seed, blocks = simulation.metadata.seed, len(self.sizes)
+        choices = [Stream(seed, Cause.TOPOLOGY, w) for w in range(simulation.cluster.n_workers)]
+
+        def read(client: AnyClient) -> None:
+            if not simulation.refused:
+                place = int(choices[client.worker].draw() * blocks)
+                client.read(block=min(place, blocks - 1))
+
+        def arrived(client: AnyClient) -> None:
+            apply_alone(simulation, client.job, block=client.block)
+            read(client)
+
+        Crew(simulation, arrived, read).begin()
 
     def restate(self, schedule):
-        rule, rows, jobs = "block coordinate", schedule.rows, schedule.jobs
+        if has_faults(schedule):
+            self.restate_with_faults(schedule)
+            return
+        rule = "block coordinate"
         found = require_server_exchanges(schedule, rule)
-        refuse_unless(bool((jobs.block >= 0).all()), rule, "a job has one block")
-        used = np.flatnonzero(np.isin(rows.op, (Op.ENCODE, Op.ADD)))
-        own = rows.block[used] == jobs.block[rows.job[used]]
-        require_everywhere(own, used, rule, "a job updates its own block")
-        steps = np.flatnonzero(rows.op == Op.STEP)
-        same = rows.block[steps] == rows.block[steps - 1]
-        require_everywhere(same, steps, rule, "the block that was added to is stepped")
+        _require_own_blocks(schedule, rule)
         previous = previous_of_worker(schedule)
         later = np.flatnonzero(previous >= 0)
         at_once = found[later, 0] == found[previous[later], 4] + 1
         require_everywhere(at_once, found[later, 0], rule, "a worker reads in the same exchange")
 
+    def restate_with_faults(self, schedule):
+        rule = "block coordinate"
+        require_whole_or_lost(schedule, rule)
+        _require_own_blocks(schedule, rule)
 
-@final
-class _Coordinate:
-    """One worker."""
 
-    __slots__ = ("_arrived", "_blocks", "_choices", "_down", "_job", "_place", "_processor",
-                 "_simulation", "_up", "_worker")  # fmt: skip
-
-    def __init__(self, simulation: Simulation, worker: int, n_blocks: int) -> None:
-        self._simulation, self._worker, self._blocks = simulation, worker, n_blocks
-        self._choices = Stream(simulation.metadata.seed, Cause.TOPOLOGY, worker)
-        payload = simulation.payload
-        self._down = simulation.transfer(SERVER, worker, payload.model_bytes)
-        self._up = simulation.transfer(worker, SERVER, payload.update_bytes)
-        self._processor = simulation.processor(worker, self._on_computed)
-        self._arrived = Alarm(simulation.env, self._on_arrived)
-        self._job, self._place = -1, 0
-
-    def begin(self) -> None:
-        simulation, record = self._simulation, self._simulation.record
-        now = simulation.env.now
-        if not simulation.admit(now):
-            return
-        self._place = min(int(self._choices.draw() * self._blocks), self._blocks - 1)
-        self._job = record.job(self._worker, block=self._place)
-        record.read(self._job, 0)
-        record.gradient(self._job)
-        down = self._down(now)
-        record.begin(self._job, now + down)
-        self._processor.start(down)
-
-    def _on_computed(self, event: simpy.Event) -> None:
-        self._simulation.record.encode(self._job, block=self._place)
-        self._arrived.set(self._up(self._simulation.env.now))
-
-    def _on_arrived(self, event: simpy.Event) -> None:
-        record = self._simulation.record
-        record.add(0, job=self._job, block=self._place)
-        record.step(0, block=self._place)
-        record.drop(job=self._job, share=1.0)
-        self.begin()
+def _require_own_blocks(schedule: Schedule, rule: str) -> None:
+    """A job reads all blocks and updates its own."""
+    rows, jobs = schedule.rows, schedule.jobs
+    refuse_unless(bool((jobs.block >= 0).all()), rule, "a job has one block")
+    used = np.flatnonzero(np.isin(rows.op, (Op.ENCODE, Op.ADD)))
+    own = rows.block[used] == jobs.block[rows.job[used]]
+    require_everywhere(own, used, rule, "a job updates its own block")
+    steps = np.flatnonzero(rows.op == Op.STEP)
+    same = rows.block[steps] == rows.block[steps - 1]
+    require_everywhere(same, steps, rule, "the block that was added to is stepped")

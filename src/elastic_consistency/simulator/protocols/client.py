@@ -6,7 +6,7 @@ from typing import final
 
 import simpy
 
-from elastic_consistency.schedule import ABSENT, SERVER
+from elastic_consistency.schedule import ABSENT, SERVER, WHOLE_MODEL
 from elastic_consistency.simulator.alarm import Alarm
 from elastic_consistency.simulator.simulation import Simulation
 
@@ -24,12 +24,13 @@ class Client:
         worker: The worker.
         job: Its present or last job, -1 before the first.
         version: What the protocol gave to `read`, for its own use.
+        block: The block of the job, -1 for the whole model.
         computing: Whether the job has begun to travel and compute, and is not yet encoded.
         in_flight: Whether the update of the job has not yet arrived.
     """
 
     __slots__ = ("_alarm_arrived", "_arrived", "_begin", "_down", "_processor",
-                 "_simulation", "_up", "computing", "in_flight", "job", "version",
+                 "_simulation", "_up", "block", "computing", "in_flight", "job", "version",
                  "worker")  # fmt: skip
 
     def __init__(
@@ -42,16 +43,17 @@ class Client:
         self._processor = simulation.processor(worker, self._on_computed)
         self._alarm_arrived = Alarm(simulation.env, self._on_arrived)
         self.job, self.version, self._begin = ABSENT, 0, 0.0
+        self.block = WHOLE_MODEL
         self.computing = self.in_flight = False
 
-    def read(self, version: int = 0, *, round: int = ABSENT) -> bool:
+    def read(self, version: int = 0, *, round: int = ABSENT, block: int = WHOLE_MODEL) -> bool:
         """Read the server's model for a new job; False if the limit forbids it."""
         simulation, record = self._simulation, self._simulation.record
         now = simulation.env.now
         if not simulation.admit(now):
             return False
-        self.version, self.computing, self.in_flight = version, True, True
-        self.job = record.job(self.worker, round=round)
+        self.version, self.block, self.computing, self.in_flight = version, block, True, True
+        self.job = record.job(self.worker, round=round, block=block)
         record.read(self.job, 0)
         record.gradient(self.job)
         down = self._down(now)
@@ -70,7 +72,7 @@ class Client:
 
     def _on_computed(self, event: simpy.Event) -> None:
         self.computing = False
-        self._simulation.record.encode(self.job)
+        self._simulation.record.encode(self.job, block=self.block)
         up = self._up(self._simulation.env.now)
         if up == 0:
             self._on_arrived(event)
@@ -82,9 +84,9 @@ class Client:
         self._arrived(self)
 
 
-def apply_alone(simulation: Simulation, job: int) -> None:
+def apply_alone(simulation: Simulation, job: int, *, block: int = WHOLE_MODEL) -> None:
     """ADD, STEP and DROP of a job that counts fully."""
     record = simulation.record
-    record.add(0, job=job)
-    record.step(0)
+    record.add(0, job=job, block=block)
+    record.step(0, block=block)
     record.drop(job=job, share=1.0)

@@ -36,6 +36,10 @@ class AbstractRoundWork(ABC):
         """What each member brings to the all-reduce, bytes."""
 
     @abstractmethod
+    def has_stepped(self) -> bool:
+        """Whether any replica is no longer what all replicas are at first."""
+
+    @abstractmethod
     def begin(self, worker: int, round: int, done: Callable[[], None]) -> None:
         """Begin the round of one member; `done` is called when it is ready for the all-reduce."""
 
@@ -63,8 +67,8 @@ class ElasticRounds:
         work: What the members do.
     """
 
-    __slots__ = ("_collective", "_copied", "_has_begun", "_has_stepped", "_lifetimes",
-                 "_members", "_newcomers", "_phase", "_ready", "_reduced", "_round",
+    __slots__ = ("_collective", "_copied", "_has_begun", "_lifetimes", "_members", "_newcomers",
+                 "_phase", "_ready", "_reduced", "_round",
                  "_simulation", "_work", "_working")  # fmt: skip
 
     def __init__(
@@ -79,7 +83,7 @@ class ElasticRounds:
         self._working: list[int] = []  # who takes part in the present round
         self._ready: set[int] = set()  # who of them is ready for the all-reduce
         self._phase, self._round = _Phase.IDLE, -1
-        self._has_begun = self._has_stepped = False
+        self._has_begun = False
 
     def begin(self) -> None:
         """Everybody who is there begins the first round."""
@@ -88,7 +92,7 @@ class ElasticRounds:
         self._next_round()
 
     def _start(self, worker: int) -> None:
-        if not self._has_stepped and self._phase is _Phase.IDLE:
+        if not self._work.has_stepped() and self._phase is _Phase.IDLE:
             self._members = sorted([*self._members, worker])
         else:
             self._newcomers = sorted([*self._newcomers, worker])
@@ -121,7 +125,7 @@ class ElasticRounds:
         simulation, network = self._simulation, self._simulation.network
         if simulation.refused:
             return
-        if not self._has_stepped:
+        if not self._work.has_stepped():
             self._welcome(self._newcomers)
         if self._newcomers and self._members:
             self._phase = _Phase.COPYING
@@ -173,6 +177,6 @@ class ElasticRounds:
 
     def _on_reduced(self, event: simpy.Event) -> None:
         self._work.reduce(tuple(self._working))
-        self._working, self._has_stepped = [], True
+        self._working = []
         self._phase = _Phase.IDLE
         self._next_round()

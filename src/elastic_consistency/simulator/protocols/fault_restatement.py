@@ -1,4 +1,4 @@
-"""What protocols of a server state about their schedules when workers come and go."""
+"""What protocols state about their schedules when workers come and go."""
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from elastic_consistency.simulator.protocols.restatement import (
     require_everywhere,
     require_only,
     require_steps_after_adds,
+    rows_of_jobs,
 )
 
 
@@ -30,6 +31,44 @@ def lost_in_crash(schedule: Schedule) -> np.ndarray:
                 found[job] = jobs.worker[job] == rows.worker[crash] and jobs.share[job] == 0
             row -= 1
     return found
+
+
+def require_lives(schedule: Schedule, life: tuple[Op, ...], rule: str) -> np.ndarray:
+    """Jobs live so, or are lost in a crash; whoever is not there does nothing at all.
+
+    Returns:
+        (J, len(life)) row numbers, -1 where a job in flight or a lost one has no such row.
+    """
+    if not has_faults(schedule):
+        return rows_of_jobs(schedule, life, rule)
+    lost = lost_in_crash(schedule)
+    found = rows_of_jobs(schedule, life, rule, lost=lost)
+    refuse_unless(not (schedule.jobs.share[~lost] == 0).any(), rule, "only a crash loses a job")
+    require_silence(schedule, rule)
+    return found
+
+
+def require_silence(schedule: Schedule, rule: str) -> None:
+    """Who is not there does nothing; it may be that something of it ends."""
+    rows = schedule.rows
+    acts = rows.op != Op.DROP
+    for worker, first, last in absences(schedule):
+        row = first + np.flatnonzero((rows.worker[first:last] == worker) & acts[first:last])
+        silent = np.zeros(len(row), bool)
+        require_everywhere(silent, row, rule, f"worker {worker} is not there")
+
+
+def absences(schedule: Schedule) -> list[tuple[int, int, int]]:
+    """Who is not there, from which row on, and up to which row, excluded."""
+    rows, remarks = schedule.rows, schedule.metadata.annotations
+    back = [(r.row, r.worker) for r in remarks if r.kind in ("join", "restart")]
+    crashes = np.flatnonzero(rows.op == Op.CRASH).tolist()
+    gone = [(row + 1, int(rows.worker[row])) for row in crashes]
+    gone += [(0, r.worker) for r in remarks if r.kind == "late start"]
+    return [
+        (worker, row, min((b for b, w in back if w == worker and b >= row), default=len(rows)))
+        for row, worker in gone
+    ]
 
 
 def require_whole_or_lost(schedule: Schedule, rule: str) -> None:

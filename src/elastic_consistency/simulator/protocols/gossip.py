@@ -2,21 +2,25 @@
 
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import partial
 from typing import final
 
 import numpy as np
 import simpy
 
 from elastic_consistency._checks import check
-from elastic_consistency.schedule import Op, Schedule
-from elastic_consistency.simulator.protocols.base import AbstractProtocol
+from elastic_consistency.schedule import Op
+from elastic_consistency.simulator.lifetimes import Lifetimes
+from elastic_consistency.simulator.protocols.base import AbstractUnreliableProtocol
+from elastic_consistency.simulator.protocols.fault_restatement import require_lives
+from elastic_consistency.simulator.protocols.gossip_restatement import require_mixing
+from elastic_consistency.simulator.protocols.open_rounds import OpenRounds
 from elastic_consistency.simulator.protocols.restatement import (
     APPLIED_ALONE,
     refuse_unless,
     require_everywhere,
     require_only,
     require_steps_after_adds,
-    rows_of_jobs,
 )
 from elastic_consistency.simulator.simulation import Simulation
 from elastic_consistency.simulator.stall import Wait
@@ -25,7 +29,7 @@ from elastic_consistency.simulator.topology import AbstractTopology
 
 @final
 @dataclass(frozen=True, slots=True)
-class Gossip(AbstractProtocol):
+class Gossip(AbstractUnreliableProtocol):
     """Step first, then mix: X <- W (X - step size * G), round by round, neighbour by neighbour.
 
     A node goes on when the messages of its own neighbours are in; there is no barrier. On an
@@ -33,6 +37,11 @@ class Gossip(AbstractProtocol):
     (SGP). With `lag` > 0 it is overlap SGP: a node mixes whatever has arrived and waits only
     for messages that are more than `lag` rounds late, while their mass is in flight. Replicas
     carry a mass, and a view is the replica divided by it.
+
+    When workers crash, restart or join late, the rounds are those of OpenRounds: a node keeps the
+    weight of a neighbour that is absent, so that mass is never lost. A replica, with its mass, is
+    as durable as a checkpoint: who comes back goes on from its own, once it has mixed what has
+    arrived meanwhile.
 
     Attributes:
         topology: Who sends to whom.
@@ -58,64 +67,30 @@ class Gossip(AbstractProtocol):
         _Network(simulation, self).begin()
 
     def restate(self, schedule):
+        self.restate_with_faults(schedule)
+
+    def restate_with_faults(self, schedule):
         rule, rows, jobs = "gossip", schedule.rows, schedule.jobs
         n = schedule.metadata.n_workers
-        require_only(schedule, (*APPLIED_ALONE, Op.STEP, Op.PUT, Op.MIX), rule)
-        found = rows_of_jobs(schedule, APPLIED_ALONE, rule)
+        require_only(schedule, (*APPLIED_ALONE, Op.STEP, Op.PUT, Op.MIX, Op.CRASH), rule)
+        found = require_lives(schedule, APPLIED_ALONE, rule)
         own = rows.replica[found[:, 0]] == jobs.worker
         require_everywhere(own, found[:, 0], rule, "a node reads its own replica")
-        share = jobs.share[~np.isnan(jobs.share)]
-        refuse_unless(bool((share == 1 / n).all()), rule, "a share is 1/n")
+        share = jobs.share[found[:, 3] >= 0]
+        refuse_unless(bool((np.isnan(share) | (share == 1 / n)).all()), rule, "a share is 1/n")
         add = np.flatnonzero(rows.op == Op.ADD)
         require_everywhere(rows.weight[add] == 1, add, rule, "a step takes one whole update")
         require_steps_after_adds(schedule, rule)
-        self._require_mixing(schedule, found, rule)
-
-    def _require_mixing(self, schedule: Schedule, found: np.ndarray, rule: str) -> None:
-        """Each node's messages of each round carry the topology's weights, in time."""
-        rows, jobs = schedule.rows, schedule.jobs
-        put = np.flatnonzero(rows.op == Op.PUT)
-        sent = {int(m): row for m, row in zip(rows.message[put], put, strict=True)}
-        round_of = np.full(len(rows), -1)
-        round_of[found[:, 3][found[:, 3] >= 0]] = jobs.round[found[:, 3] >= 0]
-        begun = np.full(schedule.metadata.n_workers, -1)
-        latest = dict.fromkeys(range(schedule.metadata.n_workers), -1)
-        taken: dict[tuple[int, int, int], int] = {}
-        numbers: dict[int, int] = {}
-        for row in range(len(rows)):
-            node, op = int(rows.replica[row]), rows.op[row]
-            if op == Op.READ:
-                begun[node] = jobs.round[rows.job[row]]
-                self._require_in_time(node, int(begun[node]), taken, rule, row)
-            elif op == Op.ADD:
-                latest[node] = int(jobs.round[rows.job[row]])
-            elif op == Op.PUT:
-                numbers[int(rows.message[row])] = latest[node]
-                given = sum(w for _, w in self.topology.receivers(node, latest[node]))
-                refuse_unless(abs(rows.keep[row] - (1 - given)) < 1e-12, rule, "W_ii", row=row)
-            elif op == Op.MIX:
-                message = int(rows.message[row])
-                sender, number = int(rows.replica[sent[message]]), numbers[message]
-                weights = dict(self.topology.receivers(sender, number))
-                fits = weights.get(node) == rows.weight[row]
-                refuse_unless(fits, rule, "the weight of a message is W_ij", row=row)
-                taken[node, sender, number] = row
-
-    def _require_in_time(self, node: int, round: int, taken: dict, rule: str, row: int) -> None:
-        due = round - 1 - self.lag
-        late = [s for s in self.topology.senders(node, due) if (node, s, due) not in taken]
-        in_time = due < 0 or not late
-        refuse_unless(in_time, rule, "no message is later than the lag", row=row)
+        require_mixing(schedule, self.topology, self.lag, rule)
 
 
 @final
 class _Node:
-    """A node: its round, its job, what has arrived and what is due."""
+    """A node: its job, what has arrived and what is due."""
 
-    __slots__ = ("inbox", "job", "processor", "received", "round", "stopped", "waiting")
+    __slots__ = ("inbox", "job", "processor", "received", "stopped", "waiting")
 
     def __init__(self) -> None:
-        self.round = -1
         self.job = -1
         self.waiting = self.stopped = False
         #: Messages that arrived and are not yet mixed: (round, sender, message, weight).
@@ -127,32 +102,46 @@ class _Node:
 class _Network:
     """The nodes of one run."""
 
-    __slots__ = ("_lag", "_left", "_nodes", "_rounds", "_simulation", "_topology")
+    __slots__ = ("_lag", "_left", "_lifetimes", "_nodes", "_rounds", "_simulation", "_topology")
 
     def __init__(self, simulation: Simulation, protocol: Gossip) -> None:
         self._simulation, self._topology = simulation, protocol.topology
         self._lag = protocol.lag
-        self._rounds = 0
+        self._rounds = OpenRounds(simulation)
         self._left: dict[int, int] = {}  # recipients that have not yet mixed a message
         self._nodes = [_Node() for _ in range(simulation.cluster.n_workers)]
         for number, node in enumerate(self._nodes):
             node.processor = simulation.processor(number, self._finished_by(number))
+        self._lifetimes = Lifetimes(simulation, self._start, self._stop, self._after_crash)
 
     def begin(self) -> None:
-        for number in range(len(self._nodes)):
-            self._next_round(number)
+        self._lifetimes.begin()
+
+    def _start(self, number: int) -> None:
+        self._rounds.enter(number)
+        self._nodes[number].waiting = True
+        self._go_on_if_ready(number)
+
+    def _stop(self, number: int) -> None:
+        node = self._nodes[number]
+        self._rounds.leave(number, has_sent=node.waiting)
+        if not node.waiting:
+            node.processor.cancel()
+            self._simulation.record.drop(job=node.job, share=0.0)
+        node.waiting = False
+
+    def _after_crash(self, number: int) -> None:
+        for other, node in enumerate(self._nodes):
+            if node.waiting:
+                self._go_on_if_ready(other)
 
     def _next_round(self, number: int) -> None:
         simulation, node, now = self._simulation, self._nodes[number], self._simulation.env.now
-        if node.round + 1 == self._rounds:
-            # Rounds are admitted whole: nobody then waits for a node that has stopped.
-            if not simulation.admit(now, len(self._nodes)):
-                node.stopped = True
-                return
-            self._rounds += 1
-        node.round += 1
+        if not self._rounds.advance(number):
+            node.stopped = True
+            return
         record = simulation.record
-        node.job = record.job(number, round=node.round)
+        node.job = record.job(number, round=self._rounds.present[number])
         record.read(node.job, number)
         record.gradient(node.job)
         record.begin(node.job, now)
@@ -165,7 +154,7 @@ class _Network:
             record.add(number, job=node.job)
             record.step(number)
             record.drop(job=node.job, share=1 / len(self._nodes))
-            self._send(number, node.round)
+            self._send(number, self._rounds.present[number])
             node.waiting = True
             self._go_on_if_ready(number)
 
@@ -173,6 +162,9 @@ class _Network:
 
     def _send(self, number: int, round: int) -> None:
         simulation, receivers = self._simulation, self._topology.receivers(number, round)
+        absent = self._rounds.absent(round)
+        if absent:
+            receivers = tuple((r, weight) for r, weight in receivers if r not in absent)
         if not receivers:
             return
         message = simulation.record.message(moves=True)
@@ -194,20 +186,30 @@ class _Network:
             elif node.waiting:
                 self._go_on_if_ready(receiver)
 
-        return deliver
+        return partial(self._lifetimes.deliver, receiver, deliver)
 
     def _go_on_if_ready(self, number: int) -> None:
         node, simulation = self._nodes[number], self._simulation
-        due = node.round - self._lag
-        senders = self._topology.senders(number, due) if due >= 0 else ()
-        if due >= 0 and node.received[due] < len(senders):
+        round = self._rounds.present[number]
+        due = round - self._lag
+        senders = self._senders(number, due)
+        if node.received[due] < len(senders):
             simulation.waits[number] = Wait(number, senders, f"messages of round {due}")
             return
         simulation.waits.pop(number, None)
         node.waiting = False
         node.received.pop(due, None)
-        self._mix(number, last=node.round)
+        self._mix(number, last=round)
         self._next_round(number)
+
+    def _senders(self, number: int, round: int) -> tuple[int, ...]:
+        """Whose messages of a round a node must have."""
+        if round < 0:
+            return ()
+        senders, absent = self._topology.senders(number, round), self._rounds.absent(round)
+        if not absent:
+            return senders
+        return () if number in absent else tuple(s for s in senders if s not in absent)
 
     def _mix(self, number: int, *, last: int) -> None:
         """Take in what has arrived of rounds up to `last`, in the order of rounds and senders."""

@@ -1,5 +1,6 @@
 """Local SGD: everybody steps alone for a while, then all models are averaged."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import final
 
@@ -10,7 +11,10 @@ from elastic_consistency._checks import check
 from elastic_consistency.schedule import ABSENT, Op
 from elastic_consistency.simulator.alarm import Alarm
 from elastic_consistency.simulator.collectives import AbstractCollective, Ring, collective_seconds
-from elastic_consistency.simulator.protocols.base import AbstractProtocol
+from elastic_consistency.simulator.protocols.base import AbstractUnreliableProtocol
+from elastic_consistency.simulator.protocols.elastic_rounds import AbstractRoundWork, ElasticRounds
+from elastic_consistency.simulator.protocols.fault_restatement import has_faults, require_lives
+from elastic_consistency.simulator.protocols.local_sgd_restatement import require_averages
 from elastic_consistency.simulator.protocols.restatement import (
     APPLIED_ALONE,
     refuse_unless,
@@ -24,11 +28,12 @@ from elastic_consistency.simulator.simulation import Simulation
 
 @final
 @dataclass(frozen=True, slots=True)
-class LocalSgd(AbstractProtocol):
+class LocalSgd(AbstractUnreliableProtocol):
     """Each worker takes `steps` steps on its own replica; then the replicas are averaged.
 
     The number of a job's round is the number of steps that its worker took before, so that the
-    aggregate of earlier rounds is the mean of the replicas.
+    aggregate of earlier rounds is the mean of the replicas. When workers crash or join late, the
+    windows are those of ElasticRounds, with weights and shares 1/c for the c members left.
 
     Attributes:
         steps: H, steps between two averages, >= 1.
@@ -47,9 +52,16 @@ class LocalSgd(AbstractProtocol):
         return tuple(range(cluster.n_workers))
 
     def start(self, simulation):
-        _Windows(simulation, self).begin()
+        if simulation.cluster.faults.moves_workers:
+            work = _OneWindowEach(simulation, self.steps)
+            ElasticRounds(simulation, self.collective, work).begin()
+        else:
+            _Windows(simulation, self).begin()
 
     def restate(self, schedule):
+        if has_faults(schedule):
+            self.restate_with_faults(schedule)
+            return
         rule, rows, jobs = "local SGD", schedule.rows, schedule.jobs
         p, steps = schedule.metadata.n_workers, self.steps
         require_only(schedule, (*APPLIED_ALONE, Op.STEP, Op.PUT, Op.MIX), rule)
@@ -71,6 +83,19 @@ class LocalSgd(AbstractProtocol):
         add = np.flatnonzero(rows.op == Op.ADD)
         require_everywhere(rows.weight[add] == 1, add, rule, "a step takes one whole update")
         require_steps_after_adds(schedule, rule)
+
+    def restate_with_faults(self, schedule):
+        rule, rows, jobs = "local SGD", schedule.rows, schedule.jobs
+        require_only(schedule, (*APPLIED_ALONE, Op.STEP, Op.PUT, Op.MIX, Op.CRASH), rule)
+        found = require_lives(schedule, APPLIED_ALONE, rule)
+        for column in (0, 3):
+            at = found[:, column][found[:, column] >= 0]
+            own = rows.replica[at] == jobs.worker[rows.job[at]]
+            require_everywhere(own, at, rule, "a worker reads and steps on its own replica")
+        add = np.flatnonzero(rows.op == Op.ADD)
+        require_everywhere(rows.weight[add] == 1, add, rule, "a step takes one whole update")
+        require_steps_after_adds(schedule, rule)
+        require_averages(schedule, self.steps, found, rule)
 
 
 @final
@@ -145,3 +170,74 @@ class _Windows:
             record.mix(replica, self._message, keep=0.0)
         record.drop(message=self._message)
         self.begin()
+
+
+@final
+class _OneWindowEach(AbstractRoundWork):
+    """A window of local SGD whose members may change: some steps each, and the average."""
+
+    __slots__ = ("_done", "_has_stepped", "_jobs", "_processors", "_rounds", "_simulation",
+                 "_steps")  # fmt: skip
+
+    def __init__(self, simulation: Simulation, steps: int) -> None:
+        self._simulation, self._steps = simulation, steps
+        workers = range(simulation.cluster.n_workers)
+        self._processors = [simulation.processor(w, self._finished_by(w)) for w in workers]
+        self._jobs: dict[int, list[int]] = {}  # of the window
+        self._done: dict[int, Callable[[], None]] = {}  # of those who are computing
+        self._rounds: dict[int, int] = {}  # windows
+        self._has_stepped = False
+
+    def jobs_each(self):
+        return self._steps
+
+    def n_bytes(self):
+        return self._simulation.payload.model_bytes
+
+    def has_stepped(self):
+        return self._has_stepped
+
+    def begin(self, worker, round, done):
+        self._jobs[worker], self._done[worker], self._rounds[worker] = [], done, round
+        self._begin_step(worker)
+
+    def _begin_step(self, worker: int) -> None:
+        record, jobs = self._simulation.record, self._jobs[worker]
+        job = record.job(worker, round=self._rounds[worker] * self._steps + len(jobs))
+        jobs.append(job)
+        record.read(job, worker)
+        record.gradient(job)
+        record.begin(job)
+        self._processors[worker].start()
+
+    def _finished_by(self, worker: int) -> Callable[[simpy.Event], None]:
+        def finished(event: simpy.Event) -> None:
+            record, jobs = self._simulation.record, self._jobs[worker]
+            record.encode(jobs[-1])
+            record.add(worker, job=jobs[-1])
+            record.step(worker)
+            self._has_stepped = True
+            if len(jobs) < self._steps:
+                self._begin_step(worker)
+            else:
+                self._done.pop(worker)()
+
+        return finished
+
+    def lose(self, worker):
+        if self._done.pop(worker, None):
+            self._processors[worker].cancel()
+        for job in self._jobs[worker]:
+            self._simulation.record.drop(job=job, share=0.0)
+
+    def reduce(self, workers):
+        record, share = self._simulation.record, 1 / len(workers)
+        message = record.message()
+        for worker in workers:
+            record.put(message, replica=worker, weight=share)
+        for worker in workers:
+            record.mix(worker, message, keep=0.0)
+        record.drop(message=message)
+        for worker in workers:
+            for job in self._jobs[worker]:
+                record.drop(job=job, share=share)

@@ -8,16 +8,17 @@ import simpy
 
 from elastic_consistency._checks import check
 from elastic_consistency.random_streams import Cause, Stream
-from elastic_consistency.schedule import Op
+from elastic_consistency.schedule import Op, Schedule
 from elastic_consistency.simulator.alarm import Alarm
-from elastic_consistency.simulator.protocols.base import AbstractProtocol
+from elastic_consistency.simulator.lifetimes import Lifetimes
+from elastic_consistency.simulator.protocols.base import AbstractUnreliableProtocol
+from elastic_consistency.simulator.protocols.fault_restatement import absences, require_lives
 from elastic_consistency.simulator.protocols.restatement import (
     APPLIED_ALONE,
     refuse_unless,
     require_everywhere,
     require_only,
     require_steps_after_adds,
-    rows_of_jobs,
 )
 from elastic_consistency.simulator.simulation import Simulation
 from elastic_consistency.simulator.topology import Graph
@@ -25,12 +26,16 @@ from elastic_consistency.simulator.topology import Graph
 
 @final
 @dataclass(frozen=True, slots=True)
-class PairwiseAveraging(AbstractProtocol):
+class PairwiseAveraging(AbstractUnreliableProtocol):
     """Compute, average with a random neighbour, then take the step.
 
     The average of the two replicas is atomic; it happens when the answer of the neighbour is
     back. By then the gradient is stale: others have averaged with this node meanwhile. With
     `bipartite` only one side of the graph asks, so that two nodes never ask each other.
+
+    A node asks only neighbours that are there. If there is none, or the one that it asked has
+    crashed by the time of the answer, it steps without an average. A replica is as durable as a
+    checkpoint: who comes back goes on from its own.
 
     Attributes:
         graph: Who may average with whom; every node has a neighbour.
@@ -54,20 +59,27 @@ class PairwiseAveraging(AbstractProtocol):
 
     def start(self, simulation):
         sides = _sides(self.graph) if self.bipartite else None
+        nodes: list[_Node] = []
+        lifetimes = Lifetimes(
+            simulation, lambda worker: nodes[worker].begin(), lambda worker: nodes[worker].die()
+        )
         for worker in range(simulation.cluster.n_workers):
             asks = sides is None or sides[worker] == 0
-            if not _Node(simulation, self.graph, worker, asks=asks).begin():
-                return
+            nodes.append(_Node(simulation, self.graph, worker, lifetimes.is_up, asks=asks))
+        lifetimes.begin()
 
     def restate(self, schedule):
+        self.restate_with_faults(schedule)
+
+    def restate_with_faults(self, schedule):
         rule, rows, jobs = "pairwise averaging", schedule.rows, schedule.jobs
         n = schedule.metadata.n_workers
-        require_only(schedule, (*APPLIED_ALONE, Op.STEP, Op.PUT, Op.MIX), rule)
-        found = rows_of_jobs(schedule, APPLIED_ALONE, rule)
+        require_only(schedule, (*APPLIED_ALONE, Op.STEP, Op.PUT, Op.MIX, Op.CRASH), rule)
+        found = require_lives(schedule, APPLIED_ALONE, rule)
         own = rows.replica[found[:, 0]] == jobs.worker
         require_everywhere(own, found[:, 0], rule, "a node reads its own replica")
-        share = jobs.share[~np.isnan(jobs.share)]
-        refuse_unless(bool((share == 1 / n).all()), rule, "a share is 1/n")
+        share = jobs.share[found[:, 3] >= 0]
+        refuse_unless(bool((np.isnan(share) | (share == 1 / n)).all()), rule, "a share is 1/n")
         put = np.flatnonzero(rows.op == Op.PUT)
         refuse_unless(len(put) % 2 == 0, rule, "two replicas meet")
         first, partner = put[::2], rows.replica[put[1::2]]
@@ -97,8 +109,18 @@ class PairwiseAveraging(AbstractProtocol):
         asked = np.isin(add - 6, first)
         sides = _sides(self.graph) if self.bipartite else None
         asks = np.ones(n, bool) if sides is None else np.array(sides) == 0
-        expected_asks = asks[rows.replica[add]]
-        require_everywhere(asked == expected_asks, add, rule, "who asks averages before each step")
+        excused = self._without_partner(schedule, add)
+        fits = (asked == asks[rows.replica[add]]) | (~asked & excused)
+        require_everywhere(fits, add, rule, "who asks averages before each step")
+
+    def _without_partner(self, schedule: Schedule, add: np.ndarray) -> np.ndarray:
+        """For each ADD, whether some neighbour was not there."""
+        found = np.zeros(len(add), bool)
+        replica = schedule.rows.replica[add]
+        for worker, first, last in absences(schedule):
+            near = np.isin(replica, self.graph.neighbours[worker])
+            found |= near & (first <= add) & (add < last)
+        return found
 
 
 def _sides(graph: Graph) -> list[int] | None:
@@ -119,40 +141,53 @@ def _sides(graph: Graph) -> list[int] | None:
 class _Node:
     """One node: compute, ask, average, step."""
 
-    __slots__ = ("_answered", "_asks", "_job", "_neighbours", "_number", "_partner", "_partners",
-                 "_processor", "_simulation")  # fmt: skip
+    __slots__ = ("_answered", "_asks", "_is_asking", "_is_up", "_job", "_neighbours", "_number",
+                 "_partner", "_partners", "_processor", "_simulation")  # fmt: skip
 
-    def __init__(self, simulation: Simulation, graph: Graph, number: int, *, asks: bool) -> None:
+    def __init__(
+        self, simulation: Simulation, graph: Graph, number: int, is_up: list[bool], *, asks: bool
+    ) -> None:
         self._simulation, self._number, self._asks = simulation, number, asks
-        self._neighbours = graph.neighbours[number]
+        self._neighbours, self._is_up = graph.neighbours[number], is_up
         self._partners = Stream(simulation.metadata.seed, Cause.TOPOLOGY, number)
         self._processor = simulation.processor(number, self._on_computed)
         self._answered = Alarm(simulation.env, self._on_answered)
+        self._is_asking = False
         self._job = self._partner = -1
 
-    def begin(self) -> bool:
+    def begin(self) -> None:
         simulation, record, now = (
             self._simulation,
             self._simulation.record,
             self._simulation.env.now,
         )
         if not simulation.admit(now):
-            return False
+            return
         self._job = record.job(self._number)
         record.read(self._job, self._number)
         record.gradient(self._job)
         record.begin(self._job, now)
         self._processor.start()
-        return True
+
+    def die(self) -> None:
+        """Lose the job, whether it is being computed or waits for an answer."""
+        if self._is_asking:
+            self._is_asking = False
+            self._answered.cancel()
+        else:
+            self._processor.cancel()
+        self._simulation.record.drop(job=self._job, share=0.0)
 
     def _on_computed(self, event: simpy.Event) -> None:
         simulation = self._simulation
         simulation.record.encode(self._job)
-        if not self._asks:
+        partners = [k for k in self._neighbours if self._is_up[k]] if self._asks else []
+        if not partners:
             self._step()
             return
-        place = int(self._partners.draw() * len(self._neighbours))
-        self._partner = self._neighbours[min(place, len(self._neighbours) - 1)]
+        self._is_asking = True
+        place = int(self._partners.draw() * len(partners))
+        self._partner = partners[min(place, len(partners) - 1)]
         network, n_bytes = simulation.network, simulation.payload.model_bytes
         there = network.seconds(self._number, self._partner, n_bytes)
         back = network.seconds(self._partner, self._number, n_bytes, after=there)
@@ -160,6 +195,10 @@ class _Node:
 
     def _on_answered(self, event: simpy.Event) -> None:
         record, pair = self._simulation.record, (self._number, self._partner)
+        self._is_asking = False
+        if not self._is_up[self._partner]:
+            self._step()
+            return
         own, other = record.message(), record.message()
         record.put(own, replica=pair[0])
         record.put(other, replica=pair[1])

@@ -41,16 +41,20 @@ def require_only(schedule: Schedule, ops: tuple[Op, ...], rule: str) -> None:
     require_everywhere(known, np.arange(len(known)), rule, f"the only operations are {names}")
 
 
-def rows_of_jobs(schedule: Schedule, life: tuple[Op, ...], rule: str) -> np.ndarray:
+def rows_of_jobs(
+    schedule: Schedule, life: tuple[Op, ...], rule: str, *, lost: np.ndarray | None = None
+) -> np.ndarray:
     """Row number of each operation of each job.
 
     Args:
         schedule: The schedule.
-        life: Operations of a job, in order; a job in flight has the first few.
+        life: Operations of a job, in order, the last of them DROP; a job in flight has the
+            first few.
         rule: Short name of the rule.
+        lost: (J,) bool; these jobs have the first few and then DROP. Nobody by default.
 
     Returns:
-        (J, len(life)) int64, -1 where a job in flight has no such row.
+        (J, len(life)) int64, -1 where a job in flight or a lost one has no such row.
 
     Raises:
         ScheduleError: If a job has other operations or the same in another order.
@@ -61,6 +65,10 @@ def rows_of_jobs(schedule: Schedule, life: tuple[Op, ...], rule: str) -> np.ndar
     job = rows.job[order]
     count = np.bincount(job, minlength=n_jobs)
     place = np.arange(len(order)) - (np.cumsum(count) - count)[job]
+    if lost is not None:  # their last row is where the last row of a life is
+        ends = lost[job] & (place == count[job] - 1)
+        place = np.where(ends, len(life) - 1, place)
+        count = np.where(lost, len(life), count)
     expected = np.array((*life, -1))[np.minimum(place, len(life))]
     names = ", ".join(op.name for op in life)
     require_everywhere(rows.op[order] == expected, order, rule, f"a job's life is {names}")

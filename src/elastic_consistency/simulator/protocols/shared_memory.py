@@ -13,24 +13,29 @@ from elastic_consistency.simulator.alarm import Alarm
 from elastic_consistency.simulator.delays.base import AbstractDelayLaw
 from elastic_consistency.simulator.delays.constant import Constant
 from elastic_consistency.simulator.delays.draws import LINK_LANES, independent_draws
-from elastic_consistency.simulator.protocols.base import AbstractBlockProtocol
+from elastic_consistency.simulator.lifetimes import Lifetimes
+from elastic_consistency.simulator.protocols.base import (
+    AbstractBlockProtocol,
+    AbstractUnreliableProtocol,
+)
+from elastic_consistency.simulator.protocols.fault_restatement import require_lives
 from elastic_consistency.simulator.protocols.restatement import (
     refuse_unless,
     require_everywhere,
     require_only,
-    rows_of_jobs,
 )
 from elastic_consistency.simulator.simulation import Simulation
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class SharedMemory(AbstractBlockProtocol):
+class SharedMemory(AbstractBlockProtocol, AbstractUnreliableProtocol):
     """Workers read the model block by block, compute, and add their update block by block.
 
     Nothing is locked but the single block: a view mixes versions, and an update is visible in
     part. A slow worker is slow in reading and writing too (its `slowdown` applies to them), and
-    slow reads and writes widen the window in which others interfere.
+    slow reads and writes widen the window in which others interfere. A worker that crashes while
+    it reads or computes loses its job; an update of which writing has begun is written to its end.
 
     Attributes:
         sizes: Parameters in each block, at least two blocks.
@@ -58,14 +63,22 @@ class SharedMemory(AbstractBlockProtocol):
         return (SERVER,)
 
     def start(self, simulation):
-        for worker in range(simulation.cluster.n_workers):
-            _Hogwild(simulation, worker, self).begin()
+        workers: list[_Hogwild] = []
+        lifetimes = Lifetimes(
+            simulation, lambda worker: workers[worker].begin(), lambda worker: workers[worker].die()
+        )
+        n, is_up = simulation.cluster.n_workers, lifetimes.is_up
+        workers.extend(_Hogwild(simulation, worker, self, is_up) for worker in range(n))
+        lifetimes.begin()
 
     def restate(self, schedule):
+        self.restate_with_faults(schedule)
+
+    def restate_with_faults(self, schedule):
         rule, rows, blocks = "shared memory", schedule.rows, len(self.sizes)
         life = (*[Op.READ] * blocks, Op.GRADIENT, Op.ENCODE, *[Op.ADD] * blocks, Op.DROP)
-        require_only(schedule, (*life, Op.STEP), rule)
-        found = rows_of_jobs(schedule, life, rule)
+        require_only(schedule, (*life, Op.STEP, Op.CRASH), rule)
+        found = require_lives(schedule, life, rule)
         for block in range(blocks):
             for column in (block, blocks + 2 + block):
                 at = found[:, column][found[:, column] >= 0]
@@ -76,19 +89,22 @@ class SharedMemory(AbstractBlockProtocol):
         step &= np.append(rows.block, -1)[add + 1] == rows.block[add]
         require_everywhere(step, add, rule, "a block is added in one piece, with weight 1")
         refuse_unless(int((rows.op == Op.STEP).sum()) == len(add), rule, "#STEP = #ADD")
-        share = schedule.jobs.share
-        refuse_unless(bool((share[~np.isnan(share)] == 1).all()), rule, "a share is 1")
+        share = schedule.jobs.share[found[:, -2] >= 0]
+        refuse_unless(bool((share == 1).all()), rule, "a share is 1")
 
 
 @final
 class _Hogwild:
     """One worker: read all blocks, compute, write all blocks, and again."""
 
-    __slots__ = ("_block", "_blocks", "_job", "_processor", "_read", "_read_seconds",
-                 "_simulation", "_worker", "_write", "_write_seconds")  # fmt: skip
+    __slots__ = ("_block", "_blocks", "_is_up", "_is_writing", "_job", "_processor", "_read",
+                 "_read_seconds", "_simulation", "_worker", "_write",
+                 "_write_seconds")  # fmt: skip
 
-    def __init__(self, simulation: Simulation, worker: int, protocol: SharedMemory) -> None:
-        self._simulation, self._worker = simulation, worker
+    def __init__(
+        self, simulation: Simulation, worker: int, protocol: SharedMemory, is_up: list[bool]
+    ) -> None:
+        self._simulation, self._worker, self._is_up = simulation, worker, is_up
         self._blocks = len(protocol.sizes)
         seed = simulation.metadata.seed
         slowdown = simulation.cluster.workers[worker].slowdown
@@ -102,11 +118,24 @@ class _Hogwild:
         self._processor = simulation.processor(worker, self._on_computed)
         self._write = Alarm(simulation.env, self._on_written)
         self._job, self._block = -1, 0
+        self._is_writing = False
 
     def begin(self) -> None:
-        if self._simulation.admit(self._simulation.env.now):
+        # Who is back while its last update is still being written begins after that.
+        if not self._is_writing and self._simulation.admit(self._simulation.env.now):
             self._block = 0
             self._read.set(self._read_seconds(0.0))
+
+    def die(self) -> None:
+        """Lose the job, unless its update is being written."""
+        if self._is_writing:
+            return
+        if self._block < self._blocks:
+            self._read.cancel()
+        else:
+            self._processor.cancel()
+        if self._block > 0:
+            self._simulation.record.drop(job=self._job, share=0.0)
 
     def _on_read(self, event: simpy.Event) -> None:
         record, now = self._simulation.record, self._simulation.env.now
@@ -123,7 +152,7 @@ class _Hogwild:
 
     def _on_computed(self, event: simpy.Event) -> None:
         self._simulation.record.encode(self._job)
-        self._block = 0
+        self._block, self._is_writing = 0, True
         self._write.set(self._write_seconds(0.0))
 
     def _on_written(self, event: simpy.Event) -> None:
@@ -135,4 +164,6 @@ class _Hogwild:
             self._write.set(self._write_seconds(0.0))
             return
         record.drop(job=self._job, share=1.0)
-        self.begin()
+        self._is_writing = False
+        if self._is_up[self._worker]:
+            self.begin()

@@ -6,7 +6,7 @@ from typing import final
 import simpy
 
 from elastic_consistency.random_streams import Cause, Stream
-from elastic_consistency.schedule import ABSENT, SERVER
+from elastic_consistency.schedule import ABSENT, SERVER, WHOLE_MODEL
 from elastic_consistency.simulator.alarm import Alarm
 from elastic_consistency.simulator.channel import Transfer
 from elastic_consistency.simulator.simulation import Simulation
@@ -26,7 +26,8 @@ class UnreliableClient:
     """
 
     __slots__ = ("_arrived", "_down", "_losses", "_processor", "_pull", "_simulation", "_up",
-                 "computing", "in_flight", "is_alive", "job", "version", "worker")  # fmt: skip
+                 "block", "computing", "in_flight", "is_alive", "job", "version",
+                 "worker")  # fmt: skip
 
     def __init__(
         self,
@@ -43,7 +44,7 @@ class UnreliableClient:
         self._begin()
 
     def _begin(self) -> None:
-        self.job, self.version = ABSENT, 0
+        self.job, self.version, self.block = ABSENT, 0, WHOLE_MODEL
         self.is_alive = True
         self.computing = self.in_flight = False
         self._pull: Transfer | None = None
@@ -57,13 +58,13 @@ class UnreliableClient:
         client._begin()
         return client
 
-    def read(self, version: int = 0, *, round: int = ABSENT) -> bool:
+    def read(self, version: int = 0, *, round: int = ABSENT, block: int = WHOLE_MODEL) -> bool:
         """Read the server's model for a new job; False if the limit or a crash forbids it."""
         simulation, record = self._simulation, self._simulation.record
         if not (self.is_alive and simulation.admit(simulation.env.now)):
             return False
-        self.version, self.computing, self.in_flight = version, True, True
-        self.job = record.job(self.worker, round=round)
+        self.version, self.block, self.computing, self.in_flight = version, block, True, True
+        self.job = record.job(self.worker, round=round, block=block)
         record.read(self.job, 0)
         record.gradient(self.job)
         self._pull = self._down.send(self._on_pulled)
@@ -92,7 +93,7 @@ class UnreliableClient:
 
     def _on_computed(self, event: simpy.Event) -> None:
         self.computing = False
-        self._simulation.record.encode(self.job)
+        self._simulation.record.encode(self.job, block=self.block)
         self._up.send(self._on_arrived)
 
     def _on_arrived(self) -> None:
