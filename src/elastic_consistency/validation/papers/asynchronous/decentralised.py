@@ -3,7 +3,7 @@
 import numpy as np
 
 from elastic_consistency.execution import execute
-from elastic_consistency.optimization.oracles import LogisticRegression, digits
+from elastic_consistency.optimization.oracles import LogisticRegression
 from elastic_consistency.optimization.update_rules import SGD
 from elastic_consistency.schedule import Schedule
 from elastic_consistency.simulator import (
@@ -32,14 +32,10 @@ from elastic_consistency.validation.papers.finding import (
     in_shape,
     over_seeds,
 )
+from elastic_consistency.validation.papers.small_problems import digits_regression
 
 _N, _STEP = 8, 1.0
 _LINK = Link(bandwidth_bytes_per_s=1.25e9)
-
-
-def _problem() -> LogisticRegression:
-    data = digits()
-    return LogisticRegression(data.features, data.labels, data.n_classes, batch=16, ridge=1e-3)
 
 
 def _schedule(protocol: AbstractProtocol, rounds: int, seed: int) -> Schedule:
@@ -57,7 +53,7 @@ def _final(schedule: Schedule, oracle: LogisticRegression, seed: int) -> np.ndar
 
 def spread_of_losses(effort: Effort, _value: PaperValue) -> Finding:
     """Standard deviation over workers of the training loss, relative to its mean."""
-    oracle, rounds, seeds = _problem(), effort.pick(200, 1000), range(effort.pick(5, 20))
+    oracle, rounds, seeds = digits_regression(), effort.pick(200, 1000), range(effort.pick(5, 20))
     protocol = Gossip(OnePeerExponential(_N), lag=1)
     losses = np.array([_final(_schedule(protocol, rounds, s), oracle, s) for s in seeds])
     begin = float(oracle.loss(oracle.start()[None])[0])
@@ -80,7 +76,7 @@ def spread_of_losses(effort: Effort, _value: PaperValue) -> Finding:
 
 def compare_per_second(effort: Effort, _value: PaperValue) -> Finding:
     """OSGP and AllReduce after the same iterations, and after the same seconds."""
-    oracle, rounds, seeds = _problem(), effort.pick(60, 240), effort.pick(8, 20)
+    oracle, rounds, seeds = digits_regression(), effort.pick(60, 240), effort.pick(8, 20)
     protocols = (Gossip(OnePeerExponential(_N), lag=1), AllReduce())
     iterations, seconds, ratios = [], [], []
     for seed in range(FRESH_SEED, FRESH_SEED + seeds):
