@@ -49,6 +49,39 @@ def refill(d: int, steps: int) -> np.ndarray:
     return (gradients / np.linalg.norm(gradients, axis=-1).max())[None]
 
 
+def one_left_over(d: int, steps: int) -> np.ndarray:
+    """(1, T, d) gradients of norm 1 after each of which all entries are equal; K = d - 1.
+
+    TopK then keeps one of them back. With e held back at one entry, the level a of all solves
+    (d - 1) a^2 + (a - e)^2 = 1, and e = a afterwards: it rises to the fixed point 1 / sqrt(d - 1).
+    """
+    held, gradients = 0.0, np.empty((1, steps, d))
+    for step in range(steps):
+        level = (held + math.sqrt(held**2 + d * (1 - held**2))) / d
+        gradients[0, step] = level
+        gradients[0, step, -1] -= held
+        held = level
+    return gradients
+
+
+def one_entry(d: int, steps: int) -> np.ndarray:
+    """(1, T, d) gradients of norm <= 1 after each of which one entry alone is not 0.
+
+    A scaled sign loses the share 1 - 1/d of such a vector, its worst. With the entry w the next
+    one w' solves (w' - w (1 - 1/d))^2 + (d - 1) (w / d)^2 = 1: the residual sqrt(1 - 1/d) w rises
+    to sqrt(d - 1).
+    """
+    entry, gradients = 0.0, np.empty((1, steps, d))
+    for step in range(steps):
+        spread = entry / d
+        added = math.sqrt(1 - (d - 1) * spread**2)
+        # What should be 0 must not have the sign of a rounding.
+        gradients[0, step] = spread * (1 + 1e-9)
+        gradients[0, step, 0] = added
+        entry += added - spread
+    return gradients / np.linalg.norm(gradients, axis=-1).max()
+
+
 def climb_residual(
     codec: AbstractCodec,
     d: int,

@@ -7,7 +7,12 @@ import numpy as np
 from elastic_consistency.execution import execute
 from elastic_consistency.execution.probes import StartedSequence
 from elastic_consistency.execution.quantities import Sequence
-from elastic_consistency.optimization.compression import AbstractCodec, ErrorFeedback, TopK
+from elastic_consistency.optimization.compression import (
+    AbstractCodec,
+    ErrorFeedback,
+    ScaledSign,
+    TopK,
+)
 from elastic_consistency.optimization.oracles import Linear
 from elastic_consistency.optimization.update_rules import SGD, HeavyBall
 from elastic_consistency.schedule import Schedule
@@ -20,7 +25,8 @@ from elastic_consistency.validation.gaps import (
     view_difference,
 )
 from elastic_consistency.validation.worst_case.residuals import (
-    climb_residual,
+    one_entry,
+    one_left_over,
     refill,
     residual_norms,
 )
@@ -82,6 +88,11 @@ def refilled(d: int) -> Worst:
     return lambda: float(residual_norms(TopK(1), refill(d, 100 * d))[0])
 
 
-def climbed(codec: AbstractCodec, d: int) -> Worst:
-    """The best of a short random climb over 6 d gradients."""
-    return lambda: climb_residual(codec, d, 6 * d, rounds=300)[1]
+def left_over(d: int) -> Worst:
+    """TopK with K = d - 1 whose entries are made equal before each choice."""
+    return lambda: float(residual_norms(TopK(d - 1), one_left_over(d, 5))[0])
+
+
+def one_bit(d: int) -> Worst:
+    """Scaled signs of vectors with a single entry, again and again."""
+    return lambda: float(residual_norms(ScaledSign(), one_entry(d, 60))[0])

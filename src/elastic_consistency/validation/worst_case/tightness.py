@@ -32,6 +32,7 @@ class Case:
         values: Numbers of the symbols of the constant.
         worst: Computes the worst gap, divided by the step size.
         evidence: Where that comes from.
+        reason: Why the worst is less than half of the constant, and what would help.
     """
 
     bound: str
@@ -39,6 +40,7 @@ class Case:
     values: dict[str, float]
     worst: Callable[[], float]
     evidence: Evidence
+    reason: str = ""
 
 
 @final
@@ -52,6 +54,7 @@ class Tightness:
         worst: Largest gap found, divided by the step size.
         limit: The constant.
         evidence: Where the worst gap comes from.
+        reason: Why the ratio is below one half, and what would help; "" where it is not.
     """
 
     bound: str
@@ -59,6 +62,7 @@ class Tightness:
     worst: float
     limit: float
     evidence: Evidence
+    reason: str
 
     @property
     def ratio(self) -> float:
@@ -95,6 +99,7 @@ def measure(case: Case, bound: Bound) -> Tightness:
         worst=case.worst(),
         limit=bound.evaluate(case.values),
         evidence=case.evidence,
+        reason=case.reason,
     )
 
 
@@ -107,14 +112,16 @@ def without_case() -> tuple[str, ...]:
 
 
 def format_table(table: tuple[Tightness, ...]) -> str:
-    """The table as text, aligned, one line a case."""
+    """The table in Markdown, one line a case, and below it the reasons of loose ones."""
     head = ("constant", "worst found", "bound", "ratio", "system", "evidence")
     body = [
         (t.bound, f"{t.worst:.5g}", f"{t.limit:.5g}", f"{t.ratio:.3f}", t.system, t.evidence.value)
         for t in table
     ]
-    widths = [max(len(row[k]) for row in [head, *body]) for k in range(len(head))]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in [head, *body]
-    )
+    lines = [f"| {' | '.join(row)} |" for row in (head, ("---",) * len(head), *body)]
+    reasons: dict[str, list[str]] = {}
+    for line in table:
+        if line.reason:
+            reasons.setdefault(line.reason, []).append(f"`{line.bound}`")
+    loose = [f"- {', '.join(names)}: {reason}" for reason, names in reasons.items()]
+    return "\n".join([*lines, "", *loose])
