@@ -1,6 +1,7 @@
 """Every knob of a cluster bites, or is listed as inert, or is refused; for each protocol."""
 
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
+from functools import cache
 
 import pytest
 
@@ -24,6 +25,7 @@ from elastic_consistency.simulator import (
 )
 from elastic_consistency.simulator.delays import Constant, Exponential, Preemption
 from elastic_consistency.simulator.inert import PARTS
+from elastic_consistency.simulator.protocols import AsynchronousServer
 
 N = 4
 LINK = Link(0.05, Exponential(0.02), 1e6)
@@ -31,51 +33,93 @@ BASE = Cluster.alike(N, Exponential(1.0), link=LINK)
 BUSY = BackgroundTraffic(0.9, Exponential(0.5), Exponential(2.0))
 
 
+PAYLOAD = Payload(1e4, 1e4)
+
+
+@dataclass(frozen=True)
+class Knob:
+    """What a field is set to, where it starts from, and how it is called where it is inert."""
+
+    cluster: Cluster = BASE
+    inert: str = ""
+    start: Cluster = BASE
+    payload: Payload = PAYLOAD
+
+
 def _worker(**changes):
-    return replace(BASE, workers=(replace(BASE.workers[0], **changes), *BASE.workers[1:]))
+    return Knob(replace(BASE, workers=(replace(BASE.workers[0], **changes), *BASE.workers[1:])))
 
 
-def _faults(*faults, **arguments):
-    return replace(BASE, faults=FaultScript(faults, **arguments))
+def _ends(**changes):
+    return replace(_worker(**changes), inert="links to the server")
+
+
+def _faults(*faults, inert="", **arguments):
+    return Knob(replace(BASE, faults=FaultScript(faults, **arguments)), inert)
 
 
 def _everywhere(**changes):
+    """Both kinds of link are changed, of which one may be in use."""
+    return Knob(_linked(**changes), "links")
+
+
+def _linked(**changes):
     return Cluster.alike(N, Exponential(1.0), link=replace(LINK, **changes))
 
 
-#: By the field that it sets; the name of the part that may be inert, if it may.
+def _bursts(**changes):
+    start = _linked(loss=BURSTS, resend_s=1.0)
+    return Knob(_linked(loss=replace(BURSTS, **changes), resend_s=1.0), "links", start)
+
+
+BURSTS = GilbertElliott(0.5, 0.3, loss_good=0.1, loss_bad=0.9)
+ACKNOWLEDGEMENTS = {"lost_acknowledgements": 0.5, "inert": "lost acknowledgements"}
+#: By the field that it sets.
 KNOBS = {
-    "compute": (_worker(compute=Exponential(1.1)), ""),
-    "preemption": (_worker(compute=Preemption(Exponential(1), Constant(1), Constant(2))), ""),
-    "slowdown": (_worker(slowdown=2.0), ""),
-    "clock": (_worker(clock=Clock(offset_s=3.0, drift=1e-3)), ""),
-    "uplink": (_worker(uplink=Link(0.5)), "links to the server"),
-    "downlink": (_worker(downlink=Link(0.5)), "links to the server"),
-    "fabric": (replace(BASE, fabric=Link(0.5)), "links between workers"),
-    "exceptions": (
+    "compute": _worker(compute=Exponential(1.1)),
+    "preemption": _worker(compute=Preemption(Exponential(1), Constant(1), Constant(2))),
+    "slowdown": _worker(slowdown=2.0),
+    "clock": _worker(clock=Clock(offset_s=3.0, drift=1e-3)),
+    "uplink": _ends(uplink=Link(0.5)),
+    "downlink": _ends(downlink=Link(0.5)),
+    "fabric": Knob(replace(BASE, fabric=Link(0.5)), "links between workers"),
+    "exceptions": Knob(
         replace(BASE, exceptions=tuple(PeerLink(0, k, Link(2.0)) for k in (1, 2, 3))),
         "links between workers",
     ),
-    "latency_s": (_everywhere(latency_s=0.3), "links"),
-    "jitter": (_everywhere(jitter=Exponential(0.3)), "links"),
-    "bandwidth_bytes_per_s": (_everywhere(bandwidth_bytes_per_s=5e4), "links"),
-    "loss": (_everywhere(loss=0.4), "links"),
-    "bursts": (_everywhere(loss=GilbertElliott(0.5, 0.3)), "links"),
-    "background": (_everywhere(background=BUSY), "links"),
-    "server_bandwidth_bytes_per_s": (
-        replace(BASE, server_bandwidth_bytes_per_s=2e4),
-        "shared port of the server",
+    "latency_s": _everywhere(latency_s=0.3),
+    "jitter": _everywhere(jitter=Exponential(0.3)),
+    "bandwidth_bytes_per_s": _everywhere(bandwidth_bytes_per_s=5e4),
+    "loss": _everywhere(loss=0.4, resend_s=1.0),
+    "resend_s": Knob(
+        _linked(loss=0.4, resend_s=2.0), "links", start=_linked(loss=0.4, resend_s=1.0)
     ),
-    "fabric_bandwidth_bytes_per_s": (
-        replace(BASE, fabric_bandwidth_bytes_per_s=2e4),
-        "shared bandwidth between workers",
+    "resend_s without losses": Knob(_linked(resend_s=2.0), "time to resend"),
+    "bursts": _everywhere(loss=BURSTS, resend_s=1.0),
+    "good_to_bad": _bursts(good_to_bad=0.1),
+    "bad_to_good": _bursts(bad_to_good=0.9),
+    "loss_good": _bursts(loss_good=0.5),
+    "loss_bad": _bursts(loss_bad=0.2),
+    "background": _everywhere(background=BUSY),
+    "server_bandwidth_bytes_per_s": Knob(
+        replace(BASE, server_bandwidth_bytes_per_s=2e4), "shared port of the server"
     ),
-    "shared_hosts": (replace(BASE, shared_hosts=(SharedHost((0, 1, 2), 0.5),)), "shared hosts"),
-    "crash": (_faults(Crash(1, 2.0, 3.0)), ""),
-    "random crashes": (_faults(RandomCrashes(2, Exponential(3.0), Exponential(2.0))), ""),
-    "late start": (_faults(LateStart(0, 4.0)), ""),
-    "partition": (_faults(Partition((0, 1), 1.0, 15.0)), "partitions"),
-    "lost_acknowledgements": (_faults(lost_acknowledgements=0.5), "lost acknowledgements"),
+    "fabric_bandwidth_bytes_per_s": Knob(
+        replace(BASE, fabric_bandwidth_bytes_per_s=2e4), "shared bandwidth between workers"
+    ),
+    "shared_hosts": Knob(replace(BASE, shared_hosts=(SharedHost((0, 1, 2), 0.5),)), "shared hosts"),
+    "crash": _faults(Crash(1, 2.0, 3.0)),
+    "random crashes": _faults(RandomCrashes(2, Exponential(3.0), Exponential(2.0))),
+    "late start": _faults(LateStart(0, 4.0)),
+    "partition": _faults(Partition((0, 1), 1.0, 15.0), inert="partitions"),
+    "lost_acknowledgements": _faults(**ACKNOWLEDGEMENTS, resend_s=1.0),
+    "time until an update is sent again": replace(
+        _faults(**ACKNOWLEDGEMENTS, resend_s=2.0),
+        start=_faults(**ACKNOWLEDGEMENTS, resend_s=1.0).cluster,
+    ),
+    "model_bytes": Knob(payload=Payload(3e5, 1e4), inert="size of the model"),
+    "update_bytes": Knob(payload=Payload(1e4, 3e5), inert="size of an update"),
+    "encode_s": Knob(payload=Payload(1e4, 1e4, encode_s=0.2)),
 }
 
 
@@ -94,8 +138,8 @@ REFUSED = {
 }
 
 
-def _run(protocol, cluster):
-    return simulate(protocol, cluster, until=Until(jobs=60), seed=1, payload=Payload(1e4, 1e4))
+def _run(protocol, cluster, payload=PAYLOAD):
+    return simulate(protocol, cluster, until=Until(jobs=60), seed=1, payload=payload)
 
 
 def _without_remark(schedule):
@@ -106,29 +150,29 @@ def _without_remark(schedule):
 
 
 @pytest.fixture(scope="module")
-def plain(protocol):
-    """What each protocol does on the cluster that all knobs start from."""
-    return _run(protocol, BASE)
+def digest_on(protocol):
+    """Digest of what each protocol does on a cluster that knobs start from."""
+    return cache(lambda cluster: _run(protocol, cluster).digest())
 
 
-@pytest.mark.parametrize("knob", KNOBS)
-def test_a_knob_bites_or_is_inert_or_is_refused(protocol, plain, knob):
-    cluster, part = KNOBS[knob]
-    if knob in REFUSED.get(type(protocol).__name__, ()):
+@pytest.mark.parametrize("name", KNOBS)
+def test_a_knob_bites_or_is_inert_or_is_refused(protocol, digest_on, name):
+    knob = KNOBS[name]
+    if name in REFUSED.get(type(protocol).__name__, ()):
         with pytest.raises(ValueError, match="give it a cluster without"):
-            _run(protocol, cluster)
+            _run(protocol, knob.cluster)
         return
 
-    schedule = _run(protocol, cluster)
+    schedule = _run(protocol, knob.cluster, knob.payload)
 
     schedule.check()
     protocol.restate(schedule)
     inert = schedule.metadata.provenance["inert"]
-    listed = [name for name in inert if part and name.startswith(part)]
-    bites = _without_remark(schedule).digest() != plain.digest()
+    listed = [part for part in inert if knob.inert and part.startswith(knob.inert)]
+    bites = _without_remark(schedule).digest() != digest_on(knob.start)
     assert set(inert) <= set(PARTS)
     assert bites or listed
-    if part != "links":  # there both kinds of link are changed, and one may be in use
+    if knob.inert != "links":
         assert not (bites and listed)
 
 
@@ -136,6 +180,16 @@ def test_all_fields_of_a_cluster_are_knobs():
     """A new field must come with a line here."""
     of_workers = {field.name for field in fields(Worker)}
     of_clusters = {field.name for field in fields(Cluster)} - {"workers", "faults"}
-    of_links = {field.name for field in fields(Link)} - {"resend_s"}
+    others = {field.name for cls in (Link, GilbertElliott, Payload) for field in fields(cls)}
 
-    assert of_workers | of_clusters | of_links <= KNOBS.keys()
+    assert of_workers | of_clusters | others <= KNOBS.keys()
+
+
+def test_sizes_are_inert_where_no_bandwidth_in_use_is_limited():
+    """The links between workers are limited, which no server has a use for."""
+    cluster = Cluster.alike(2, Constant(1.0))
+    between = replace(cluster, fabric=Link(bandwidth_bytes_per_s=1e6))
+
+    inert = _run(AsynchronousServer(), between).metadata.provenance["inert"]
+
+    assert inert == ["links between workers", "size of the model", "size of an update"]

@@ -185,8 +185,16 @@ def test_links_that_are_calm_draw_what_they_drew_before():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Link(loss=1.0), r"Link.loss must be a channel or a probability in \[0, 1\)"),
+        (
+            lambda: Link(loss=1.0, resend_s=1.0),
+            r"Link.loss must be a channel or a probability in \[0, 1\)",
+        ),
         (lambda: Link(resend_s=0.0), r"Link.resend_s must be a finite number of seconds > 0"),
+        (lambda: Link(loss=0.1), r"Link.resend_s must be given, .* can get lost, got None"),
+        (
+            lambda: FaultScript(lost_acknowledgements=0.1),
+            r"FaultScript.resend_s must be given, .* can get lost, got None",
+        ),
         (
             lambda: Link(background=BackgroundTraffic(0.5, Constant(1.0), Constant(1.0))),
             r"Link.background must be given only when bandwidth_bytes_per_s is finite",

@@ -35,7 +35,7 @@ SCRIPTS = {
     "random crashes": FaultScript((RandomCrashes(2, Exponential(5.0), Exponential(2.0)),)),
     "late start": FaultScript((LateStart(0, 10.0),)),
     "partition": FaultScript((Partition((0, 1), 5.0, 15.0),)),
-    "lost acknowledgements": FaultScript((), 0.3),
+    "lost acknowledgements": FaultScript((), 0.3, 1.0),
     "everything": FaultScript(
         (
             Crash(1, 3.0, 5.0),
@@ -44,6 +44,7 @@ SCRIPTS = {
             LateStart(3, 10.0),
         ),
         0.1,
+        1.0,
     ),
 }
 
@@ -78,7 +79,7 @@ def test_a_schedule_with_faults_can_be_cut(script):
 
 
 def test_faults_that_never_happen_change_nothing():
-    script = FaultScript((Crash(1, 1e6), LateStart(0, 1e-9), Partition((2,), 1e6, 2e6)), 1e-300)
+    script = FaultScript((Crash(1, 1e6), LateStart(0, 1e-9), Partition((2,), 1e6, 2e6)), 1e-300, 1.0)
 
     faulty, plain = _run(script), _run()
 
@@ -133,7 +134,7 @@ def test_a_lost_acknowledgement_is_heard_twice_and_counted_once():
     """Hoeffding, false-alarm rate 1e-6, over 2,000 updates; finds 0.06."""
     script, jobs = FaultScript((), 0.3, resend_s=0.7), 2000
 
-    schedule, plain = _run(script, jobs), _run(FaultScript((), 1e-300), jobs)
+    schedule, plain = _run(script, jobs), _run(FaultScript((), 1e-300, 0.7), jobs)
 
     part = _kinds(schedule).count("duplicate") / jobs
     assert abs(part - 0.3) <= sqrt(log(2 / 1e-6) / (2 * jobs))
@@ -240,7 +241,7 @@ def test_a_cancelled_task_frees_its_share():
         (lambda: LateStart(0, 0.0), r"LateStart.at_s must be"),
         (lambda: Partition((0,), 2.0, 1.0), r"Partition.until_s must be"),
         (lambda: RandomCrashes(0, Constant(0.0), Constant(1.0)), r"RandomCrashes.between must be"),
-        (lambda: FaultScript((), 1.0), r"FaultScript.lost_acknowledgements must be"),
+        (lambda: FaultScript((), 1.0, 1.0), r"FaultScript.lost_acknowledgements must be"),
         (lambda: FaultScript((LateStart(0, 1.0),) * 2), r"at most one LateStart a worker"),
         (lambda: FaultScript(version=2), r"FaultScript.version must be 1, the only one"),
         (lambda: replace(BASE, faults=FaultScript((Crash(9, 1.0),))), r"about workers 0..3"),

@@ -162,13 +162,14 @@ class TestLosses:
 
     def test_an_acknowledgement_that_is_not_lost_need_not_be_awaited(self):
         cluster = Cluster(
-            (Worker(Constant(1.0)),), faults=FaultScript((), lost_acknowledgements=0.5)
+            (Worker(Constant(1.0)),),
+            faults=FaultScript((), lost_acknowledgements=0.5, resend_s=1.0),
         )
 
         assert without_loss(_scenario(cluster)).cluster == Cluster((Worker(Constant(1.0)),))
 
     def test_every_link_is_made_safe(self):
-        lossy, safe = Link(1.0, loss=0.1), Link(1.0)
+        lossy, safe = Link(1.0, loss=0.1, resend_s=1.0), Link(1.0)
         cluster = Cluster(
             (Worker(Constant(1.0), uplink=lossy, downlink=lossy),) * 2,
             fabric=lossy,

@@ -75,7 +75,7 @@ def simulate(
     simulation.answers = answers(metadata) if answers else None
     protocol.start(simulation)
     _run(simulation, until)
-    metadata.provenance["inert"] = inert_parts(cluster, simulation.used)
+    metadata.provenance["inert"] = inert_parts(cluster, payload, simulation.used)
     schedule = _with_remarks(simulation.finish(), cluster)
     _check_end(simulation, schedule, until)
     return schedule

@@ -6,6 +6,7 @@ from typing import final
 
 from elastic_consistency._checks import check
 from elastic_consistency.simulator.delays.base import AbstractDelayLaw
+from elastic_consistency.simulator.losses import check_resend
 
 SCRIPT_VERSION = 1
 
@@ -102,13 +103,14 @@ class FaultScript:
         faults: In any order; at most one late start and one law of crashes a worker.
         lost_acknowledgements: Probability that the server's acknowledgement is lost, in [0, 1);
             the update is then sent again, and the server recognises it and counts it once.
-        resend_s: Time until an update without acknowledgement is sent again, s, > 0.
+        resend_s: Time until an update without acknowledgement is sent again, s, > 0; must be
+            given when any can be lost.
         version: Version of this format.
     """
 
     faults: tuple[Fault, ...] = ()
     lost_acknowledgements: float = 0.0
-    resend_s: float = 1.0
+    resend_s: float | None = None
     version: int = SCRIPT_VERSION
 
     def __post_init__(self) -> None:
@@ -116,7 +118,7 @@ class FaultScript:
         check(known, self, "version", f"{SCRIPT_VERSION}, the only one there is")
         probability = 0 <= self.lost_acknowledgements < 1
         check(probability, self, "lost_acknowledgements", "a probability in [0, 1)")
-        check(self.resend_s > 0, self, "resend_s", "a number of seconds > 0")
+        check_resend(self, self.resend_s, needed=self.lost_acknowledgements > 0)
         for kind in (LateStart, RandomCrashes):
             workers = [fault.worker for fault in self.faults if isinstance(fault, kind)]
             alone = len(set(workers)) == len(workers)

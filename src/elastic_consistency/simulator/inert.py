@@ -1,9 +1,10 @@
-"""Inert parts of a cluster: set by the user, and of no effect on this protocol."""
+"""Inert parts of a cluster or payload: set by the user, and of no effect on this protocol."""
 
 from math import inf
 
 from elastic_consistency.simulator.cluster import Cluster
 from elastic_consistency.simulator.links import Link
+from elastic_consistency.simulator.payload import Payload
 
 #: All that `schedule.metadata.provenance["inert"]` can name.
 PARTS = (
@@ -14,13 +15,20 @@ PARTS = (
     "shared hosts",
     "partitions",
     "lost acknowledgements",
+    "size of the model",
+    "size of an update",
+    "time to resend",
 )
 
+#: Those of them that matter only where a bandwidth is limited.
+SIZES = ("size of the model", "size of an update")
 
-def inert_parts(cluster: Cluster, used: set[str]) -> list[str]:
-    """Parts that are set on `cluster` and not among those that the protocol has `used`."""
+
+def inert_parts(cluster: Cluster, payload: Payload, used: set[str]) -> list[str]:
+    """Parts that are set, and have no effect on a protocol that has `used` these."""
     free, script = Link(), cluster.faults
     ends = {link for worker in cluster.workers for link in (worker.uplink, worker.downlink)}
+    links = {*ends, cluster.fabric, *(peer.link for peer in cluster.exceptions)}
     is_set = (
         ends != {free},
         cluster.fabric != free or bool(cluster.exceptions),
@@ -29,5 +37,23 @@ def inert_parts(cluster: Cluster, used: set[str]) -> list[str]:
         any(host.contention > 0 and len(host.workers) > 1 for host in cluster.shared_hosts),
         script.has_partitions,
         script.lost_acknowledgements > 0,
+        payload.model_bytes > 0,
+        payload.update_bytes > 0,
+        # Whether a link that loses something is in use is a matter of the links.
+        any(link.loss == 0 and link.resend_s is not None for link in links)
+        or (script.lost_acknowledgements == 0 and script.resend_s is not None),
     )
-    return [part for part, here in zip(PARTS, is_set, strict=True) if here and part not in used]
+    bites = used if _limits_bandwidth(cluster, ends, used) else used - set(SIZES)
+    return [part for part, here in zip(PARTS, is_set, strict=True) if here and part not in bites]
+
+
+def _limits_bandwidth(cluster: Cluster, ends: set[Link], used: set[str]) -> bool:
+    """Whether anything that is in use has a finite bandwidth."""
+    between = (cluster.fabric, *(peer.link for peer in cluster.exceptions))
+    rates = {
+        "links to the server": [link.bandwidth_bytes_per_s for link in ends],
+        "shared port of the server": [cluster.server_bandwidth_bytes_per_s],
+        "links between workers": [link.bandwidth_bytes_per_s for link in between],
+        "shared bandwidth between workers": [cluster.fabric_bandwidth_bytes_per_s],
+    }
+    return any(min(rates[part]) < inf for part in used & rates.keys())

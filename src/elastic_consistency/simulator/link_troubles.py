@@ -39,7 +39,7 @@ class LinkTroubles:
         self._script, self._ends = script, (sender, receiver)
         address = pair_address(sender, receiver)
         self._attempts = Attempts(link.loss, seed, address) if link.loss != 0 else None
-        self._resend_s, self._bandwidth = link.resend_s, link.bandwidth_bytes_per_s
+        self._resend_s, self._bandwidth = link.resend_s or 0.0, link.bandwidth_bytes_per_s
         self._background = None
         if link.background is not None:
             phases = (link.background.idle, link.background.busy)

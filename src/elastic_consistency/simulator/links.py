@@ -8,7 +8,12 @@ from elastic_consistency._checks import check
 from elastic_consistency.simulator.background import BackgroundTraffic
 from elastic_consistency.simulator.delays.base import AbstractDelayLaw
 from elastic_consistency.simulator.delays.constant import Constant
-from elastic_consistency.simulator.losses import GilbertElliott, Loss, is_loss
+from elastic_consistency.simulator.losses import (
+    GilbertElliott,
+    Loss,
+    check_resend,
+    is_loss,
+)
 
 
 @final
@@ -22,7 +27,8 @@ class Link:
         bandwidth_bytes_per_s: Bytes a second, > 0; infinite when size does not matter.
         loss: Probability that a transmission is lost, in [0, 1), or a channel with bursts; a
             lost one is repeated until it arrives.
-        resend_s: Time until a lost transmission is repeated, s, > 0.
+        resend_s: Time until a lost transmission is repeated, s, > 0; must be given when any
+            can be lost.
         background: Others who use the link; it must then have a finite bandwidth.
     """
 
@@ -30,7 +36,7 @@ class Link:
     jitter: AbstractDelayLaw = field(default_factory=lambda: Constant(0.0))
     bandwidth_bytes_per_s: float = inf
     loss: Loss = 0.0
-    resend_s: float = 1.0
+    resend_s: float | None = None
     background: BackgroundTraffic | None = None
 
     def __post_init__(self) -> None:
@@ -40,8 +46,7 @@ class Link:
         bandwidth = self.bandwidth_bytes_per_s
         check(bandwidth > 0, self, "bandwidth_bytes_per_s", "a number of bytes a second > 0")
         check(is_loss(self.loss), self, "loss", "a channel or a probability in [0, 1)")
-        sound = 0 < self.resend_s and isfinite(self.resend_s)
-        check(sound, self, "resend_s", "a finite number of seconds > 0")
+        check_resend(self, self.resend_s, needed=self.loss != 0)
         sound = self.background is None or isfinite(bandwidth)
         allowed = "given only when bandwidth_bytes_per_s is finite"
         check(sound, self, "background", allowed)
@@ -57,7 +62,7 @@ class Link:
             seconds += (1 / self.background.speed() - 1) * n_bytes / self.bandwidth_bytes_per_s
         part = self.loss.mean() if isinstance(self.loss, GilbertElliott) else self.loss
         # One transmission in 1 / (1 - part) arrives.
-        return seconds + self.resend_s * part / (1 - part)
+        return seconds + (self.resend_s or 0.0) * part / (1 - part)
 
     @property
     def is_calm(self) -> bool:

@@ -1,11 +1,21 @@
 """Losses: whether a transmission is lost, and how often a message must be sent."""
 
 from dataclasses import dataclass
-from math import floor, log
+from math import floor, isfinite, log
 from typing import final
 
 from elastic_consistency._checks import check
 from elastic_consistency.random_streams import Cause, Stream
+
+
+def check_resend(owner: object, seconds: float | None, *, needed: bool) -> None:
+    """Refuse a time until something lost is sent again that is not one, or is missing."""
+    if seconds is None:
+        allowed = "given, in seconds > 0, when something can get lost"
+        check(not needed, owner, "resend_s", allowed)
+    else:
+        sound = 0 < seconds and isfinite(seconds)
+        check(sound, owner, "resend_s", "a finite number of seconds > 0")
 
 
 @final

@@ -83,6 +83,18 @@ class Simulation:
         self.refused = False
         self.settle: Callable[[], None] = lambda: None
 
+    @property
+    def model_bytes(self) -> float:
+        """Size of a copy of the model, bytes; who asks makes use of it."""
+        self.used.add("size of the model")
+        return self.payload.model_bytes
+
+    @property
+    def update_bytes(self) -> float:
+        """Size of one encoded update, bytes; who asks makes use of it."""
+        self.used.add("size of an update")
+        return self.payload.update_bytes
+
     def admit(self, now: float, n_jobs: int = 1) -> bool:
         """Whether `n_jobs` more jobs may begin `now`, s; if so they count as begun."""
         total = self.n_jobs + n_jobs

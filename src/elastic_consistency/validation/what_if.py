@@ -152,7 +152,7 @@ def without_loss(scenario: Scenario) -> Scenario:
         cluster,
         fabric=_safe(cluster.fabric),
         exceptions=tuple(replace(peer, link=_safe(peer.link)) for peer in cluster.exceptions),
-        faults=replace(cluster.faults, lost_acknowledgements=0.0),
+        faults=replace(cluster.faults, lost_acknowledgements=0.0, resend_s=None),
     )
     if isinstance(protocol, LossyBroadcast | MessagePassing):
         protocol = replace(protocol, loss=0.0)
@@ -275,7 +275,7 @@ def _steady_link(link: Link) -> Link:
 
 
 def _safe(link: Link) -> Link:
-    return replace(link, loss=0.0)
+    return replace(link, loss=0.0, resend_s=None)
 
 
 def waterfall_text(consequences: tuple[Consequence, ...]) -> str:

@@ -161,7 +161,7 @@ class _Rounds:
 
     def _reduce(self) -> None:
         simulation = self._simulation
-        n_bytes = simulation.payload.update_bytes
+        n_bytes = simulation.update_bytes
         self._done.set(collective_seconds(self._collective, simulation.network, n_bytes))
 
     def _reduced(self, event: simpy.Event) -> None:
@@ -196,7 +196,7 @@ class _OneJobEach(AbstractRoundWork):
         return 1
 
     def n_bytes(self):
-        return self._simulation.payload.update_bytes
+        return self._simulation.update_bytes
 
     def begin(self, worker, round, done):
         record = self._simulation.record

@@ -109,11 +109,11 @@ class _Client:
         self._admit, self._env, self._worker = simulation.admit, simulation.env, worker
         self._log, self._note = log, log.note
         self._seconds = simulation.computation(worker)
-        payload, machine = simulation.payload, simulation.cluster.workers[worker]
-        self._down = simulation.transfer(SERVER, worker, payload.model_bytes)
-        self._up = simulation.transfer(worker, SERVER, payload.update_bytes)
+        machine = simulation.cluster.workers[worker]
+        self._down = simulation.transfer(SERVER, worker, simulation.model_bytes)
+        self._up = simulation.transfer(worker, SERVER, simulation.update_bytes)
         # A link that costs nothing is asked only once, before the run.
-        free = machine.uplink.is_free(payload.update_bytes)
+        free = machine.uplink.is_free(simulation.update_bytes)
         computed = self._computed_and_arrived if free else self._computed
         self._alarm_computed = Alarm(simulation.env, computed).set
         self._alarm_arrived = Alarm(simulation.env, self._arrived).set

@@ -37,9 +37,8 @@ class Client:
         self, simulation: Simulation, worker: int, arrived: Callable[["Client"], None]
     ) -> None:
         self._simulation, self.worker, self._arrived = simulation, worker, arrived
-        payload = simulation.payload
-        self._down = simulation.transfer(SERVER, worker, payload.model_bytes)
-        self._up = simulation.transfer(worker, SERVER, payload.update_bytes)
+        self._down = simulation.transfer(SERVER, worker, simulation.model_bytes)
+        self._up = simulation.transfer(worker, SERVER, simulation.update_bytes)
         self._processor = simulation.processor(worker, self._on_computed)
         self._alarm_arrived = Alarm(simulation.env, self._on_arrived)
         self.job, self.version, self._begin = ABSENT, 0, 0.0

@@ -182,7 +182,7 @@ class _MortalRounds:
 
     def _reduce(self) -> None:
         simulation, protocol = self._simulation, self._protocol
-        n_bytes = simulation.payload.update_bytes
+        n_bytes = simulation.update_bytes
         seconds = collective_seconds(protocol.collective, simulation.network, n_bytes)
         self._done.set(seconds + (protocol.timeout_s if self._dying else 0.0))
 

@@ -143,7 +143,7 @@ class _Elastic:
         self._simulation, self._worker, self._protocol = simulation, worker, protocol
         self._lifetimes = lifetimes
         self._is_asking = self._is_computing = False
-        n_bytes = simulation.payload.model_bytes
+        n_bytes = simulation.model_bytes
         self._up = simulation.channel(worker, SERVER, n_bytes)
         self._down = simulation.channel(SERVER, worker, n_bytes)
         self._processor = simulation.processor(worker, self._on_computed)

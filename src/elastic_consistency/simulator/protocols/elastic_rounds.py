@@ -129,7 +129,7 @@ class ElasticRounds:
             self._welcome(self._newcomers)
         if self._newcomers and self._members:
             self._phase = _Phase.COPYING
-            donor, n_bytes = self._members[0], simulation.payload.model_bytes
+            donor, n_bytes = self._members[0], simulation.model_bytes
             self._copied.set(max(network.seconds(donor, w, n_bytes) for w in self._newcomers))
         else:
             self._begin_round()

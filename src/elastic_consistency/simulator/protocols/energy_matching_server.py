@@ -92,9 +92,8 @@ class _Matcher:
     def __init__(self, simulation: Simulation, worker: int, *, ahead: bool) -> None:
         self._simulation, self._worker, self._ahead = simulation, worker, ahead
         self._replica = worker + 1 if ahead else 0
-        payload = simulation.payload
-        self._down = simulation.transfer(SERVER, worker, payload.model_bytes)
-        self._up = simulation.transfer(worker, SERVER, payload.update_bytes)
+        self._down = simulation.transfer(SERVER, worker, simulation.model_bytes)
+        self._up = simulation.transfer(worker, SERVER, simulation.update_bytes)
         self._processor = simulation.processor(worker, self._on_computed)
         self._pulled = Alarm(simulation.env, self._on_pulled)
         self._job = self._next = self._message = ABSENT

@@ -173,7 +173,7 @@ class _Network:
         self._left[message] = len(receivers)
         for receiver, weight in receivers:
             letter = (round, number, message, weight)
-            n_bytes = simulation.payload.model_bytes
+            n_bytes = simulation.model_bytes
             simulation.network.send(number, receiver, n_bytes, self._delivery(receiver, letter))
 
     def _delivery(self, receiver: int, letter: tuple[int, int, int, float]):

@@ -181,7 +181,7 @@ class LayerwiseRounds:
         _, step, layer = heappop(self._queue)
         self._busy = (step, layer)
         simulation = self._simulation
-        n_bytes = simulation.payload.update_bytes * self._sizes[layer] / sum(self._sizes)
+        n_bytes = simulation.update_bytes * self._sizes[layer] / sum(self._sizes)
         self._done.set(collective_seconds(self._collective, simulation.network, n_bytes))
 
     def _on_synchronised(self, event: simpy.Event) -> None:

@@ -160,7 +160,7 @@ class _Windows:
         self._missing -= 1
         if self._missing == 0:
             simulation = self._simulation
-            n_bytes = simulation.payload.model_bytes
+            n_bytes = simulation.model_bytes
             seconds = collective_seconds(self._collective, simulation.network, n_bytes)
             self._averaged.set(seconds)
 
@@ -192,7 +192,7 @@ class _OneWindowEach(AbstractRoundWork):
         return self._steps
 
     def n_bytes(self):
-        return self._simulation.payload.model_bytes
+        return self._simulation.model_bytes
 
     def has_stepped(self):
         return self._has_stepped

@@ -124,10 +124,9 @@ class _Committer:
 
     def __init__(self, simulation: Simulation, worker: int, protocol: LocalStepsServer) -> None:
         self._simulation, self._worker, self._protocol = simulation, worker, protocol
-        payload = simulation.payload
         self._processor = simulation.processor(worker, self._on_computed)
-        self._down = simulation.channel(SERVER, worker, payload.model_bytes)
-        self._up = simulation.channel(worker, SERVER, payload.update_bytes)
+        self._down = simulation.channel(SERVER, worker, simulation.model_bytes)
+        self._up = simulation.channel(worker, SERVER, simulation.update_bytes)
         self._commit = self._pull = self._job = ABSENT
         self._transfer: Transfer | None = None  # of the pull
         self._is_computing = False

@@ -149,7 +149,7 @@ class _LossyRounds:
         """Decide what is lost; returns the seconds until all has arrived or been given up."""
         simulation, protocol, longest = self._simulation, self._protocol, 0.0
         self._lost.clear()
-        n_bytes = simulation.payload.update_bytes
+        n_bytes = simulation.update_bytes
         for sender in range(self._p):
             for receiver in range(self._p):
                 if receiver == sender:
@@ -174,7 +174,7 @@ class _LossyRounds:
             record.drop(job=job, share=copies / p / p)
         resync = self._protocol.resync
         if resync is not None and (self._round + 1) % resync == 0:
-            simulation, n_bytes = self._simulation, self._simulation.payload.model_bytes
+            simulation, n_bytes = self._simulation, self._simulation.model_bytes
             seconds = collective_seconds(self._protocol.collective, simulation.network, n_bytes)
             self._averaged.set(seconds)
         else:

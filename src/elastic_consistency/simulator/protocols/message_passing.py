@@ -252,7 +252,7 @@ class _Peers:
         lost = self._attempts[sender].next() - 1
         if lost:
             simulation.record.annotate("retransmission", sender, f"to {receiver}, {lost} times")
-        n_bytes = simulation.payload.update_bytes
+        n_bytes = simulation.update_bytes
 
         def arrive() -> None:
             if round > self._rounds.present[receiver]:

@@ -188,7 +188,7 @@ class _Node:
         self._is_asking = True
         place = int(self._partners.draw() * len(partners))
         self._partner = partners[min(place, len(partners) - 1)]
-        network, n_bytes = simulation.network, simulation.payload.model_bytes
+        network, n_bytes = simulation.network, simulation.model_bytes
         there = network.seconds(self._number, self._partner, n_bytes)
         back = network.seconds(self._partner, self._number, n_bytes, after=there)
         self._answered.set(there + back)

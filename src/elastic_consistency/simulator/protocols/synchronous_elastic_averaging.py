@@ -113,7 +113,7 @@ class _Rounds:
 
     def __init__(self, simulation: Simulation, protocol: ElasticAveraging) -> None:
         self._simulation, self._protocol = simulation, protocol
-        workers, n_bytes = range(simulation.cluster.n_workers), simulation.payload.model_bytes
+        workers, n_bytes = range(simulation.cluster.n_workers), simulation.model_bytes
         self._up = [simulation.channel(w, SERVER, n_bytes) for w in workers]
         self._down = [simulation.channel(SERVER, w, n_bytes) for w in workers]
         self._processors = [simulation.processor(w, self._finished_by(w)) for w in workers]

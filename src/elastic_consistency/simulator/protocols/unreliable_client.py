@@ -36,9 +36,8 @@ class UnreliableClient:
         arrived: Callable[["UnreliableClient"], None],
     ) -> None:
         self._simulation, self.worker, self._arrived = simulation, worker, arrived
-        payload = simulation.payload
-        self._down = simulation.channel(SERVER, worker, payload.model_bytes)
-        self._up = simulation.channel(worker, SERVER, payload.update_bytes)
+        self._down = simulation.channel(SERVER, worker, simulation.model_bytes)
+        self._up = simulation.channel(worker, SERVER, simulation.update_bytes)
         self._losses = Stream(simulation.metadata.seed, Cause.FAULT, worker)
         self._processor = simulation.processor(worker, self._on_computed)
         self._begin()
@@ -101,7 +100,7 @@ class UnreliableClient:
         script = self._simulation.cluster.faults
         self._simulation.used.add("lost acknowledgements")
         if script.lost_acknowledgements > 0 and self._next_loss() < script.lost_acknowledgements:
-            Alarm(self._simulation.env, self._on_duplicate).set(script.resend_s)
+            Alarm(self._simulation.env, self._on_duplicate).set(script.resend_s or 0.0)
         self._arrived(self)
 
     def _next_loss(self) -> float:

@@ -42,7 +42,8 @@ def fault_scripts(draw: st.DrawFn, n_workers: int) -> FaultScript:
     ]
     faults += draw(st.lists(partitions(n_workers), max_size=1))
     lost = draw(st.sampled_from((0.0, 0.1, 0.5)))
-    return FaultScript(tuple(faults), lost_acknowledgements=lost)
+    resend_s = 1.0 if lost else None
+    return FaultScript(tuple(faults), lost_acknowledgements=lost, resend_s=resend_s)
 
 
 def _faults_of_a_worker(worker: int) -> st.SearchStrategy[tuple[Fault, ...]]:
