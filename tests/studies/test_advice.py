@@ -7,10 +7,11 @@ import pytest
 from elastic_consistency.simulator import Cluster, Link, Worker
 from elastic_consistency.simulator.delays import Constant, Exponential, Pareto
 from elastic_consistency.simulator.protocols import AllReduce, AsynchronousServer
-from elastic_consistency.studies.advice import advise, strategies
+from elastic_consistency.studies.advice import advise
 from elastic_consistency.studies.durations import computation_quantile, seconds_per_gradient
 from elastic_consistency.studies.progress import Progress
 from elastic_consistency.studies.study import Contender, Seeds
+from elastic_consistency.studies.usual_ways import usual_ways
 from elastic_consistency.studies.what_if import what_if
 
 
@@ -18,7 +19,7 @@ from elastic_consistency.studies.what_if import what_if
 def with_straggler(study):
     """Advice for four workers of which the first is ten times slower."""
     seeds = Seeds(timing=tuple(range(8)), tuning=(10, 11), replicates=8)
-    return advise(strategies(replace(study, target=0.3, seeds=seeds)), Progress())
+    return advise(usual_ways(replace(study, target=0.3, seeds=seeds)), Progress())
 
 
 def test_a_straggler_is_found(with_straggler):
@@ -55,7 +56,7 @@ def test_equal_workers_cannot_win_by_throughput(study):
     """Constant times and free links: both protocols use 4 gradients a tenth of a second."""
     equal = replace(study, cluster=Cluster((Worker(Constant(0.1)),) * 4))
 
-    advice = advise(strategies(equal), Progress())
+    advice = advise(usual_ways(equal), Progress())
 
     assert advice.throughput_gain.value == pytest.approx(1)
     assert "cannot win by throughput" in advice.limits
@@ -99,7 +100,7 @@ def test_the_deadline_is_a_quantile_of_the_law(study):
 
 def test_savings_that_are_stated_together_share_their_error_rate(study):
     """Four contenders at 95 % together: 98.75 % each."""
-    usual = strategies(study)
+    usual = usual_ways(study)
 
     assert len(usual.contenders) == 5
     assert usual.confidence == pytest.approx(1 - 0.05 / 4)

@@ -38,6 +38,7 @@ def calibrate(
     from elastic_consistency.studies.traces import read_trace
     from elastic_consistency.studies.traces.fitting import fit_laws
     from elastic_consistency.studies.traces.step_tables import Columns
+    from elastic_consistency.studies.whole_files import write_whole
 
     times = read_trace(trace, Columns(worker_column, time_column, seconds_per_unit))
     fits = tuple(fit_laws(seconds) for seconds in times.seconds)
@@ -45,7 +46,7 @@ def calibrate(
         latencies, between = _latencies(latency_s, rtt)
         options = {"bandwidth_bytes_per_s": bandwidth, "bytes_sent": bytes_sent}
         options |= {"latencies_s": latencies, "between_s": between, "workers": workers}
-        output.write_text(_study(times, options, empirical=empirical), encoding="utf-8")
+        write_whole(output, _study(times, options, empirical=empirical))
     if json:
         print_json(_record(times, fits))
     else:

@@ -8,6 +8,7 @@ import typer
 
 from elastic_consistency.cli.failures import FAILED
 from elastic_consistency.cli.output import Json, console, print_json, progress_bar, say_aside
+from elastic_consistency.cli.waiting import announce
 
 if TYPE_CHECKING:
     from elastic_consistency.studies.outcome import StudyOutcome
@@ -56,10 +57,13 @@ def demo(
 def present(study: "Study", output: Path, *, ranks: int, json: bool) -> None:
     """Run a study, write its files, show its card; exit code 1 if a verdict failed."""
     from elastic_consistency.report.page import write_report
+    from elastic_consistency.studies.expected_seconds import seconds_of_study
     from elastic_consistency.studies.finished_work import FinishedWork
     from elastic_consistency.studies.run_study import run_study, save_outcome
 
     resumable = replace(study, finished=FinishedWork(output / "unfinished"))
+    left = resumable.finished.count()
+    announce(seconds_of_study(resumable), quiet=json, finished=left)
     with progress_bar(quiet=json) as progress:
         outcome = run_study(resumable, output, ranks=ranks, progress=progress)
         progress.say("writing the report", 0.97)
@@ -69,8 +73,8 @@ def present(study: "Study", output: Path, *, ranks: int, json: bool) -> None:
         print_json(outcome)
     else:
         _show(outcome, output)
-    for failure in outcome.failures:
-        say_aside(failure)
+    for line in (*outcome.warnings, *outcome.failures):
+        say_aside(line)
     if outcome.failures:
         raise typer.Exit(FAILED)
 

@@ -43,11 +43,12 @@ def _list(*, json: bool) -> None:
 
 def _write(preset: str, path: Path, *, force: bool, json: bool) -> None:
     from elastic_consistency.studies.files.presets import preset_text
+    from elastic_consistency.studies.whole_files import write_whole
 
     text = preset_text(preset)
     if path.exists() and not force:
         raise BadInputError(f"--output must be a new file, got {path}; --force replaces it")
-    path.write_text(text, encoding="utf-8")
+    write_whole(path, text)
     if json:
         print_json({"preset": preset, "file": path})
     else:

@@ -10,6 +10,7 @@ from elastic_consistency.cli.inspect import show_summary
 from elastic_consistency.cli.output import Json, print_json
 from elastic_consistency.cli.replay import contender_of
 from elastic_consistency.cli.run import Modules, StudyFile
+from elastic_consistency.cli.waiting import clock_bar
 
 
 def simulate(
@@ -25,6 +26,7 @@ def simulate(
     json: Json = False,
 ) -> None:
     """Simulate who meets whom and when, and say where every worker's time goes."""
+    from elastic_consistency.studies.expected_seconds import seconds_of_simulation
     from elastic_consistency.studies.files import load_study
     from elastic_consistency.studies.runs import schedule_of
     from elastic_consistency.studies.schedule_summary import summarise
@@ -33,7 +35,9 @@ def simulate(
     chosen = contender_of(loaded, contender)
     if seed < 0:
         raise BadInputError(f"--seed must be a number >= 0, got {seed}")
-    schedule = schedule_of(loaded, chosen, seed)
+    seconds = seconds_of_simulation(loaded, chosen)
+    with clock_bar(f"simulating {chosen.name}", seconds, quiet=json):
+        schedule = schedule_of(loaded, chosen, seed)
     if output is not None:
         schedule.save(output)
     summary = summarise(schedule)

@@ -23,20 +23,20 @@ from elastic_consistency.report.sections import (
 from elastic_consistency.report.tables import save_tables
 from elastic_consistency.report.wording import number
 from elastic_consistency.studies.outcome import StudyOutcome
+from elastic_consistency.studies.whole_files import write_whole
 
 
 def write_report(outcome: StudyOutcome, output: Path) -> StudyOutcome:
     """Write report.html, figures as SVG and PNG, data as parquet; return the outcome with them."""
     figures = report_figures(outcome)
     folder = output / "figures"
-    folder.mkdir(parents=True, exist_ok=True)
     for figure in figures:
-        (folder / f"{figure.name}.svg").write_text(standalone(figure.svg), encoding="utf-8")
-        (folder / f"{figure.name}.png").write_bytes(figure.png)
+        write_whole(folder / f"{figure.name}.svg", standalone(figure.svg))
+        write_whole(folder / f"{figure.name}.png", figure.png)
     tables = save_tables(outcome, output / "data")
     named = {f"table of {name}": f"data/{name}.parquet" for name in tables}
     with_data = replace(outcome, files=outcome.files | named)
-    (output / "report.html").write_text(page(with_data, figures), encoding="utf-8")
+    write_whole(output / "report.html", page(with_data, figures))
     return replace(with_data, files={"report": "report.html"} | with_data.files)
 
 

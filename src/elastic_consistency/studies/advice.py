@@ -1,42 +1,24 @@
 """Is relaxing consistency worth it here? A ranking, its reasons, and constants to paste."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import final
 
+from threadpoolctl import threadpool_limits
+
 from elastic_consistency.bounds import get
-from elastic_consistency.simulator.protocols import (
-    AllReduce,
-    AsynchronousServer,
-    BackupWorkers,
-    BoundedStaleness,
-    Ringmaster,
-)
 from elastic_consistency.studies.certified_step import CertifiedStep, certified_step
 from elastic_consistency.studies.claims import limits_of
 from elastic_consistency.studies.comparison import ContenderResult, compare
+from elastic_consistency.studies.divergence import diverged_sentences
+from elastic_consistency.studies.durations import seconds_per_gradient
 from elastic_consistency.studies.progress import Progress
 from elastic_consistency.studies.savings import Saving, savings
-from elastic_consistency.studies.study import Certificate, Contender, Study
+from elastic_consistency.studies.settings_to_paste import Setting, settings_to_paste
+from elastic_consistency.studies.study import Certificate, Study
 from elastic_consistency.studies.what_if import WhatIf, slowest_link, slowest_worker, what_if
 from elastic_consistency.validation import Estimate, paired_difference, ratio_of_means
 
 _LEVEL = 1.1  # a gain of throughput below this is none
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """A constant to paste into a study or a real system.
-
-    Attributes:
-        name: What it sets.
-        value: Its value.
-        reason: How it was found.
-    """
-
-    name: str
-    value: float
-    reason: str
 
 
 @final
@@ -72,33 +54,18 @@ class Advice:
     weakest: str
     settings: tuple[Setting, ...]
 
-
-def strategies(study: Study) -> Study:
-    """The study with the usual ways to relax, and synchronous all-reduce as the baseline."""
-    n = study.cluster.n_workers
-    jobs = max(contender.jobs for contender in study.contenders)
-    collective = next(
-        (c.protocol for c in study.contenders if isinstance(c.protocol, AllReduce)), AllReduce()
-    )
-    every = max(1, n // 4)
-    few = [
-        Contender("asynchronous", AsynchronousServer(), jobs, loss_every=every),
-        Contender("ringmaster", Ringmaster(2 * n), jobs, loss_every=every),
-        Contender("bounded staleness", BoundedStaleness(4.0), jobs, loss_every=every),
-    ]
-    if n > 1:
-        few.append(Contender("one backup worker", BackupWorkers(n - 1), jobs))
-    baseline = Contender("synchronous", collective, jobs)
-    # Savings of several contenders are stated together: the error rate is shared.
-    shared = 1 - (1 - study.confidence) / len(few)
-    return replace(study, contenders=(*few, baseline), confidence=shared)
+    @property
+    def diverged(self) -> tuple[str, ...]:
+        """One sentence a contender whose runs left the finite numbers."""
+        return diverged_sentences(self.results)
 
 
+@threadpool_limits.wrap(limits=1, user_api="blas")
 def advise(study: Study, progress: Progress) -> Advice:
     """Advice for the cluster and the problem of `study`.
 
     Args:
-        study: Its last contender is the baseline; see `strategies`.
+        study: Its last contender is the baseline; see `usual_ways`.
         progress: Who wants to know how far it is.
     """
     compared = compare(study, progress.part(0.0, 0.9))
@@ -122,7 +89,7 @@ def advise(study: Study, progress: Progress) -> Advice:
         estimated=estimated,
         causes=causes,
         weakest=_weakest(study, causes),
-        settings=_settings(study, results),
+        settings=settings_to_paste(study, results),
     )
 
 
@@ -143,8 +110,6 @@ def _is_slower(study: Study, other: ContenderResult, best: ContenderResult) -> b
 
 def _throughput_gain(study: Study, results: tuple[ContenderResult, ...]) -> Estimate:
     """Ratio of gradients a second, paired by schedule."""
-    from elastic_consistency.studies.durations import seconds_per_gradient
-
     first, baseline = study.contenders[0], study.contenders[-1]
     return ratio_of_means(
         seconds_per_gradient(study, baseline),
@@ -177,6 +142,8 @@ def _limits(gain: Estimate) -> str:
 
 def _steps(study: Study) -> tuple[tuple[CertifiedStep, ...], tuple[str, ...]]:
     certificate = study.certificate or Certificate()
+    if study.oracle.minimiser() is None:
+        return (), tuple(sorted(study.oracle.constants().estimated))
     limits = limits_of(study.oracle, certificate.radius)
     constants = limits.constants
     values = {
@@ -188,11 +155,12 @@ def _steps(study: Study) -> tuple[tuple[CertifiedStep, ...], tuple[str, ...]]:
         "Delta": limits.start_excess,
         "R0": limits.start_distance,
     }
-    ceilings = limits.ceilings(values | {"c_jobs": 0.0, "tau_max": 0.0})
     names = ["nonconvex_single_step"]
     if constants.strong_convexity > 0:
         names.insert(0, "strongly_convex_single_step")
-    steps = tuple(certified_step(get(n), values, ceiling=ceilings[n]) for n in names)
+    steps = tuple(
+        certified_step(get(n), values, ceiling=limits.ceiling(get(n), values)) for n in names
+    )
     return steps, tuple(sorted(constants.estimated))
 
 
@@ -209,20 +177,3 @@ def _weakest(study: Study, causes: tuple[WhatIf, ...]) -> str:
     top = max(gains, key=lambda cause: cause.gain.value if cause.gain else 0.0)
     assert top.gain is not None
     return f"{text}; synchronous training would gain most from {top.cause} ({top.gain.value:.1%})"
-
-
-def _settings(study: Study, results: tuple[ContenderResult, ...]) -> tuple[Setting, ...]:
-    from elastic_consistency.studies.durations import computation_quantile
-
-    first = results[0]
-    deadline = computation_quantile(study, study.contenders[-1], 0.95)
-    return (
-        Setting(
-            "staleness bound [steps]", first.staleness.p99, "99th percentile when nobody waits"
-        ),
-        Setting("deadline of a gradient [s]", deadline, "95th percentile of all computations"),
-        *(
-            Setting(f"step size, {result.name}", result.step_size, "fastest of those tried")
-            for result in results
-        ),
-    )

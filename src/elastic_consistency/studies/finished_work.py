@@ -7,12 +7,12 @@ at all.
 
 import hashlib
 import inspect
-import os
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import Any, final
 
@@ -20,6 +20,7 @@ import numpy as np
 
 import elastic_consistency
 from elastic_consistency.schedule import Schedule
+from elastic_consistency.studies.whole_files import write_whole
 
 Arrays = dict[str, np.ndarray]
 
@@ -56,8 +57,7 @@ class FinishedWork:
             with np.load(path, allow_pickle=False) as found:
                 return dict(found)
         made = compute()
-        self.folder.mkdir(parents=True, exist_ok=True)
-        _write(path, made)
+        write_whole(path, _packed(made))
         return made
 
     def count(self) -> int:
@@ -84,14 +84,10 @@ def digest_of(*values: Any) -> str:
     return state.hexdigest()[:32]
 
 
-def _write(path: Path, arrays: dict[str, Any]) -> None:
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        with temporary.open("wb") as file:
-            np.savez(file, **arrays)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+def _packed(arrays: dict[str, Any]) -> bytes:
+    buffer = BytesIO()
+    np.savez(buffer, **arrays)
+    return buffer.getvalue()
 
 
 def _feed(state: Any, value: Any) -> None:

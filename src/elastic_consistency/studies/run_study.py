@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from elastic_consistency.schedule import Schedule
 from elastic_consistency.schedule.timeline import save_timeline
@@ -27,10 +28,12 @@ from elastic_consistency.studies.runs import schedule_of, with_step_size
 from elastic_consistency.studies.savings import savings
 from elastic_consistency.studies.study import Study
 from elastic_consistency.studies.what_if import what_if
+from elastic_consistency.studies.whole_files import write_json
 
 Compared = tuple[tuple[ContenderResult, Schedule], ...]
 
 
+@threadpool_limits.wrap(limits=1, user_api="blas")
 def run_study(
     study: Study, output: Path, *, ranks: int = 2, progress: Progress | None = None
 ) -> StudyOutcome:
@@ -73,10 +76,10 @@ def run_study(
 
 def save_outcome(outcome: StudyOutcome, output: Path) -> StudyOutcome:
     """Write result.json and manifest.json with the digests of all files; return the outcome."""
-    _write_json(plain(outcome, lossless=True), output / "result.json")
+    write_json(output / "result.json", outcome)
     files = outcome.files | {"result": "result.json"}
     digests = {name: file_digest(output / name) for name in files.values()}
-    _write_json(outcome.manifest | {"files_sha256": digests}, output / "manifest.json")
+    write_json(output / "manifest.json", outcome.manifest | {"files_sha256": digests})
     return replace(outcome, files=files | {"manifest": "manifest.json"})
 
 
@@ -92,10 +95,6 @@ def load_outcome(path: Path) -> StudyOutcome:
         raise ValueError(
             f"{path}: must be a result.json of elastic run or demo: {error}"
         ) from error
-
-
-def _write_json(record: Any, path: Path) -> None:
-    path.write_text(json.dumps(record, indent=1, allow_nan=False) + "\n", encoding="utf-8")
 
 
 def _save_schedules(compared: Compared, output: Path) -> dict[str, str]:
@@ -116,6 +115,8 @@ def _certify(
     contender = study.contenders[0]
     if study.certificate is None:
         return None, "the study asks for no certificate"
+    if study.oracle.minimiser() is None:
+        return None, "the constants hold on a ball around the minimiser, which is not known"
     shorter = replace(contender, jobs=study.certificate.jobs)
     schedule = schedule_of(study, shorter, study.certificate.timing_seed)
     reason = obstacle(contender, schedule)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
+from threadpoolctl import threadpool_limits
+
 from elastic_consistency.studies.comparison import ContenderResult, compare
 from elastic_consistency.studies.files.errors import FieldError
 from elastic_consistency.studies.files.study_file import study_of
@@ -92,6 +94,7 @@ def _points(content: dict[str, Any], path: Path) -> tuple[Point, ...]:
         raise error.in_file(path) from error
 
 
+@threadpool_limits.wrap(limits=1, user_api="blas")
 def run_point(content: dict[str, Any], path: Path, modules: tuple[str, ...]) -> dict[str, Any]:
     """What is kept of one point, as plain values."""
     study = study_of(content, path, modules=modules)

@@ -1,0 +1,58 @@
+"""What people are told who wait: how long it will take, and how much of it is over."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
+from time import perf_counter
+
+from elastic_consistency.cli.output import progress_bar, say_aside
+from elastic_consistency.studies.progress import Progress
+
+_LONG = 2.0  # seconds that nobody minds
+
+
+def announce(seconds: float, *, quiet: bool, finished: int = 0) -> None:
+    """Say how long it will take if it is long, on stderr.
+
+    Args:
+        seconds: All of it, roughly.
+        quiet: Say nothing.
+        finished: Parts that an interrupted run has left.
+    """
+    if seconds >= _LONG:
+        rest = f"; {finished} parts of it are finished already" if finished else ""
+        say_aside(f"about {float(f'{seconds:.2g}'):g} s{rest}", quiet=quiet)
+
+
+@contextmanager
+def clock_bar(what: str, seconds: float, *, quiet: bool) -> Iterator[None]:
+    """A bar that follows the clock, for work that does not say how far it is.
+
+    Args:
+        what: What is being done.
+        seconds: How long it will take, roughly.
+        quiet: Show nothing.
+    """
+    announce(seconds, quiet=quiet)
+    if seconds < _LONG:
+        yield
+        return
+    with progress_bar(quiet=quiet) as progress, _ticking(progress, what, seconds):
+        yield
+
+
+@contextmanager
+def _ticking(progress: Progress, what: str, seconds: float) -> Iterator[None]:
+    over, begin = Event(), perf_counter()
+
+    def tick() -> None:
+        while not over.wait(0.2):
+            progress.say(what, min(0.99, (perf_counter() - begin) / seconds))
+
+    clock = Thread(target=tick, daemon=True)
+    clock.start()
+    try:
+        yield
+    finally:
+        over.set()
+        clock.join()

@@ -1,0 +1,103 @@
+"""How long a study will take, from a short run of each of its contenders."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any, final
+
+from threadpoolctl import threadpool_limits
+
+from elastic_consistency.studies.finished_work import FinishedWork
+from elastic_consistency.studies.runs import run_loss, schedule_of
+from elastic_consistency.studies.study import Certificate, Contender, Study
+
+_CAUSES = 5  # simulations of the baseline on each schedule when causes are looked for
+_PILOT = 16  # a pilot has a sixteenth of the gradients, and at least three a worker
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Seconds of one run of a contender.
+
+    Attributes:
+        simulating: Of its schedule.
+        executing: Of one execution of it.
+    """
+
+    simulating: float
+    executing: float
+
+
+def seconds_of_study(study: Study) -> float:
+    """Seconds that `run_study` will take without replays, roughly; see `seconds_of_advice`."""
+    costs = _costs(study)
+    judged = 0.0 if study.certificate is None else _judged(study, study.certificate, costs[0])
+    return _compared(study, costs) + _causes(study, costs[-1]) + judged
+
+
+def seconds_of_advice(study: Study) -> float:
+    """Seconds that `advise` will take, roughly.
+
+    Short pilots are timed and scaled by the gradients and the runs of the whole. Runs that stop
+    early at the target make it less.
+    """
+    costs = _costs(study)
+    return _compared(study, costs) + _causes(study, costs[-1])
+
+
+def seconds_of_comparison(study: Study) -> float:
+    """Seconds that `compare` will take, roughly; see `seconds_of_advice`."""
+    return _compared(study, _costs(study))
+
+
+def seconds_of_simulation(study: Study, contender: Contender) -> float:
+    """Seconds that one schedule will take, roughly."""
+    return cost_of(replace(study, finished=FinishedWork()), contender).simulating
+
+
+@threadpool_limits.wrap(limits=1, user_api="blas")
+def _costs(study: Study) -> list[Cost]:
+    unkept = replace(study, finished=FinishedWork())
+    return [cost_of(unkept, contender) for contender in study.contenders]
+
+
+def cost_of(study: Study, contender: Contender) -> Cost:
+    """What one run of `contender` costs, from a pilot."""
+    least = 3 * study.cluster.n_workers
+    short = replace(contender, jobs=min(contender.jobs, max(least, contender.jobs // _PILOT)))
+    seed = study.seeds.tuning[0]
+    step_size = min(study.step_shares) / study.oracle.constants().smoothness
+    samples = study.seeds.samples(seed)
+
+    def execute() -> Any:
+        return run_loss(study, short, schedule, step_size, sample_seeds=samples)
+
+    schedule = schedule_of(study, short, seed)  # the first one pays for what is loaded
+    execute()
+    scale = contender.jobs / short.jobs
+    return Cost(
+        scale * _seconds_of(lambda: schedule_of(study, short, seed)),
+        scale * _seconds_of(execute),
+    )
+
+
+def _compared(study: Study, costs: list[Cost]) -> float:
+    timing, tuning = len(study.seeds.timing), len(study.seeds.tuning)
+    executions = timing + tuning * len(study.step_shares)
+    return sum((timing + tuning) * c.simulating + executions * c.executing for c in costs)
+
+
+def _causes(study: Study, baseline: Cost) -> float:
+    return _CAUSES * len(study.seeds.timing) * baseline.simulating
+
+
+def _judged(study: Study, certificate: Certificate, cost: Cost) -> float:
+    gradients = certificate.jobs * certificate.replicates
+    return cost.executing * gradients / (study.contenders[0].jobs * study.seeds.replicates)
+
+
+def _seconds_of(work: Callable[[], Any]) -> float:
+    begin = perf_counter()
+    work()
+    return perf_counter() - begin
