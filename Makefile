@@ -78,9 +78,11 @@ test: lint
 	@echo "== tests"
 	@$(BIN)/python -m pytest --quiet $(ARGS)
 
+# The property tests are among them, with five times as many examples as in `make test`.
 .PHONY: slow
 slow: $(VENV)/installed
-	@$(BIN)/python -m pytest --quiet -m "slow and not gpu" $(ARGS)
+	@ELASTIC_HYPOTHESIS_PROFILE=$${ELASTIC_HYPOTHESIS_PROFILE:-slow} $(BIN)/python -m pytest --quiet \
+		-m "(slow or hypothesis) and not gpu" $(ARGS)
 
 .PHONY: gpu
 gpu: $(VENV)/installed

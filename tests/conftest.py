@@ -13,8 +13,8 @@ from hypothesis import settings  # noqa: E402
 
 threadpoolctl.threadpool_limits(limits=1)
 
-settings.register_profile(
-    "ci", derandomize=True, deadline=None, max_examples=60, database=None, print_blob=True
-)
+_CI = settings(derandomize=True, deadline=None, max_examples=60, database=None, print_blob=True)
+settings.register_profile("ci", _CI)
+settings.register_profile("slow", _CI, max_examples=300)
 settings.register_profile("deep", deadline=None, max_examples=2000, print_blob=True)
 settings.load_profile(os.environ.get("ELASTIC_HYPOTHESIS_PROFILE", "ci"))
