@@ -1,7 +1,8 @@
 """Sphinx extension: writes the reference that is read off the package itself.
 
 Before anything else is read it writes, into `reference/generated/`, one page for each public
-package, the pages of the command line, of the metrics and of the results. A public name without a
+package, the pages of the command line, of the metrics and of the results, and into
+`theory/bounds/` one page for each bound. A public name without a
 docstring is a warning, and with --fail-on-warning the end of the build.
 """
 
@@ -16,6 +17,8 @@ import results
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
+from elastic_consistency.bounds import write_pages
+
 _LOG = logging.getLogger(__name__)
 
 
@@ -27,6 +30,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
 
 
 def _write(app: Sphinx) -> None:
+    write_pages(Path(app.srcdir) / "theory" / "bounds")
     folder = Path(app.srcdir) / "reference" / "generated"
     modules = api_pages.public_modules("elastic_consistency")
     for name in api_pages.undocumented(modules):

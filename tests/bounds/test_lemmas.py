@@ -85,6 +85,7 @@ def test_convex_losses_satisfy_their_lemmas(v, curvature, share):
     for premise in (
         lemmas.strong_convexity(point("v"), best),
         lemmas.convexity(point("v"), best),
+        lemmas.smooth_convexity(point("v"), best),
         lemmas.gradient_size(point("v"), best),
         lemmas.least_value(best, point("v")),
         lemmas.strong_monotonicity(point("v"), best),
@@ -314,8 +315,8 @@ def test_the_tests_above_cover_every_lemma_that_is_an_inequality_of_mathematics(
     }  # fmt: skip
     tested = {
         "smoothness", "lipschitz_gradient", "strong_convexity", "convexity", "gradient_size",
-        "least_value", "cocoercivity", "strong_monotonicity", "square", "minkowski",
-        "definition", "window_sum", "mean_of_nodes",
+        "smooth_convexity", "least_value", "cocoercivity", "strong_monotonicity", "square",
+        "minkowski", "definition", "window_sum", "mean_of_nodes",
         "window_exchange", "capped_weight", "unbiased_noise", "orthogonal_noise", "variance",
         "noise_of_several", "mean_variance", "batch_variance", "parallel_mean", "parallel_size",
         "contraction", "squared_contraction", "part", "norm_test", "mixing", "projection",

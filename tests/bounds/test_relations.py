@@ -74,12 +74,12 @@ def test_sc1_alone_does_not_imply_the_published_strongly_convex_statement():
         by_sc1.check()
 
 
-def test_sc2_is_not_below_sc1_beyond_its_condition_number():
-    relation = by_name("SC1 >= SC2 after the start for L/c <= 2 + sqrt(6)")
+def test_sc2s_gap_term_exceeds_the_square_of_the_condition_number_beyond_its_step_size():
+    relation = by_name("SC2's gap term <= (L/c)^2")
 
     with pytest.raises(DerivationError):
         replace(
-            relation, assumptions=(sp.Le(s.L, 5 * s.c), sp.Ge(s.L, s.c, evaluate=False))
+            relation, assumptions=(sp.Le(s.alpha, 3 / (s.L + 2 * s.c)), sp.Lt(s.c, s.L))
         ).check()
 
 

@@ -81,6 +81,22 @@ def test_there_is_one_page_a_bound_and_an_index(tmp_path):
         assert "## Assumptions" in (tmp_path / f"{bound.name}.md").read_text(encoding="utf-8")
 
 
+def test_the_pages_of_the_documentation_are_what_the_bounds_say(tmp_path, pytestconfig):
+    """`make docs` writes them; whoever alters a bound commits its page with it."""
+    kept = pytestconfig.rootpath / "docs" / "theory" / "bounds"
+    written = {path.name: path.read_text(encoding="utf-8") for path in write_pages(tmp_path)}
+
+    assert {path.name: path.read_text(encoding="utf-8") for path in kept.glob("*.md")} == written
+
+
+def test_the_page_of_a_bound_that_is_gone_is_removed(tmp_path):
+    (tmp_path / "no_such_bound.md").write_text("# gone", encoding="utf-8")
+
+    write_pages(tmp_path)
+
+    assert not (tmp_path / "no_such_bound.md").exists()
+
+
 def test_proof_pages_that_bounds_name_exist(pytestconfig):
     for bound in list_bounds():
         if bound.source.text.startswith("docs/"):

@@ -77,6 +77,25 @@ def test_verify_fails_with_exit_code_1_on_a_false_bound(elastic, monkeypatch):
     assert "FAILED: server_started_gap" in text.out
 
 
+def test_search_says_what_was_tried_and_that_the_catalogue_is_sharper(elastic):
+    words = ("bounds", "search", "convex_single_step")
+    (step, _) = json.loads(elastic(*words, "--json").out)["steps"]
+    text = elastic(*words).out
+
+    assert step["own_premises"] == 9
+    assert step["gain"] > 0.3 > step["gain_of_own"]
+    assert step["catalogue"][0] == "convex_sharp_step"
+    assert "the catalogue" in text
+    assert "Nothing sharper than the catalogue was found." in text
+
+
+def test_search_needs_a_certificate(elastic):
+    answer = elastic("bounds", "search", "topk_convex_theorem")
+
+    assert answer.code == 2
+    assert "a bound with a certificate, got 'topk_convex_theorem'" in answer.err
+
+
 def test_text_output_holds_the_same_value(elastic):
     text = elastic("bounds", "evaluate", "server_started_gap", "--set", "n=16", "--set", "M=2").out
 

@@ -28,9 +28,9 @@ THEOREMS = (
     "nonconvex_single_step",
     "nonconvex_sharp_family",
     "strongly_convex_single_step",
-    "strongly_convex_at_view",
     "strongly_convex_contraction",
     "convex_single_step",
+    "convex_sharp_step",
 )
 
 

@@ -12,7 +12,7 @@ from elastic_consistency.bounds.complexity import (
     ringmaster_steps,
 )
 from elastic_consistency.bounds.contraction import codec_contraction
-from elastic_consistency.bounds.convex_single_step import convex_single_step
+from elastic_consistency.bounds.convex_single_step import convex_sharp_step, convex_single_step
 from elastic_consistency.bounds.crashes import (
     crash_gap,
     crash_substitution_gap,
@@ -79,9 +79,7 @@ from elastic_consistency.bounds.staleness import (
     total_staleness,
 )
 from elastic_consistency.bounds.strongly_convex_contraction import (
-    strongly_convex_at_view,
     strongly_convex_contraction,
-    strongly_convex_parallel_at_view,
     strongly_convex_parallel_contraction,
 )
 from elastic_consistency.bounds.strongly_convex_single_step import strongly_convex_single_step
@@ -136,11 +134,10 @@ _BOUNDS = (
     nonconvex_sharp_family,
     nonconvex_parallel_step,
     strongly_convex_parallel_step,
-    strongly_convex_at_view,
     strongly_convex_contraction,
-    strongly_convex_parallel_at_view,
     strongly_convex_parallel_contraction,
     convex_single_step,
+    convex_sharp_step,
     error_feedback_nonconvex,
     error_feedback_parallel_nonconvex,
     bounded_staleness_nonconvex,

@@ -1,5 +1,7 @@
 """A bound in words: statement, assumptions, source, derivation, a numeric example."""
 
+from collections.abc import Mapping
+
 import sympy as sp
 from sympy.core.relational import Relational
 
@@ -62,11 +64,24 @@ def derivation_lines(bound: Bound) -> list[str]:
 def example_values(bound: Bound) -> dict[str, float]:
     """Return values for all symbols that satisfy the assumptions, typical where possible."""
     table = symbol_table()
-    values = {s.name: float(table[s.name].example) for s in bound.symbols}
-    for _ in bound.assumptions:
-        for relation in bound.assumptions:
-            _move_inside(relation, bound, values)
-    return values
+    typical = {s.name: float(table[s.name].example) for s in bound.symbols}
+    return moved_inside(typical, bound.assumptions)
+
+
+def moved_inside(
+    values: Mapping[str, float], relations: tuple[Relational, ...]
+) -> dict[str, float]:
+    """Return values that satisfy the relations, each moved to the middle of its range if outside.
+
+    Args:
+        values: Number for each symbol by its name.
+        relations: Relations with a lone symbol on the left.
+    """
+    moved = dict(values)
+    for _ in relations:
+        for relation in relations:
+            _move_inside(relation, relations, moved)
+    return moved
 
 
 def example_line(bound: Bound) -> str:
@@ -76,14 +91,16 @@ def example_line(bound: Bound) -> str:
     return f"{given}: {bound.evaluate(values):.6g}"
 
 
-def _move_inside(relation: Relational, bound: Bound, values: dict[str, float]) -> None:
+def _move_inside(
+    relation: Relational, relations: tuple[Relational, ...], values: dict[str, float]
+) -> None:
     """Move the symbol on the left of `relation` to the middle of its range if it is outside."""
     limit, symbol = _at(relation.rhs, values), relation.lhs
     upper = _is_upper(relation)
     inside = values[symbol.name] < limit if upper else values[symbol.name] > limit
     others = [
         _at(other.rhs, values)
-        for other in bound.assumptions
+        for other in relations
         if other.lhs == symbol and _is_upper(other) != upper
     ]
     if not inside:

@@ -1,149 +1,192 @@
-"""Search for better multipliers of a proof step: a linear programme at numeric points.
-
-With the premises of a step fixed, the smallest constant that they can prove at given parameters is
-the value of a linear programme in the multipliers. What it finds at several points is then
-recognised as a monomial in the parameters, to be written down as a certificate.
-"""
+"""Search for better multipliers in the proofs of the catalogue, at points of the assumed region."""
 
 import itertools
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 import sympy as sp
+from sympy.core.relational import Relational
 
 from elastic_consistency.bounds import symbols as s
+from elastic_consistency.bounds.bound import Bound, admits
+from elastic_consistency.bounds.candidate_premises import candidate_premises
 from elastic_consistency.bounds.catalogue import list_bounds
-from elastic_consistency.bounds.claims import Claim, linear_form
-from elastic_consistency.bounds.lemmas import square
-from elastic_consistency.bounds.steps import Combination
-from elastic_consistency.bounds.vectors import Vector
+from elastic_consistency.bounds.claims import linear_form
+from elastic_consistency.bounds.derivation import Derivation
+from elastic_consistency.bounds.explain import moved_inside
+from elastic_consistency.bounds.linear_programme import Found, Programme
+from elastic_consistency.bounds.recursions import Induction, Recursion
+from elastic_consistency.bounds.steps import Combination, Square, SquareRoot
+from elastic_consistency.bounds.symbols import SLOPE, symbol_table
+from elastic_consistency.bounds.telescoping import Telescope
+from elastic_consistency.bounds.vectors import Atom
 
-_POINTS: tuple[Mapping[str, float], ...] = tuple(
-    {"L": 1.0, "c": c, "alpha": a, "B": b, "sigma": sigma, "p": 4.0, "w_min": 0.5, "w_t": 0.7}
-    for c, a, (b, sigma) in itertools.product(
-        (0.05, 0.3), (0.05, 0.24), ((1.0, 0.0), (0.0, 1.0), (1.0, 1.0))
-    )
-)
-_EXPONENTS = range(-3, 4)
+_SPREAD = 0.7  # decades around the example values
+_LARGEST_T = 1e12
+_NOTHING = 1e-6  # a share below this is the accuracy of the solver
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Found:
-    """The best multipliers at one point.
+class Searched:
+    """What the search found for one step of a bound.
 
     Attributes:
-        constant: Smallest number that the premises prove in place of the constants on the right.
-        claimed: The number that the step claims.
-        multipliers: One number for each premise.
+        step: Name of the step.
+        own: Number of premises that it uses.
+        further: Number of premises that were tried besides them.
+        points: Number of points of the assumed region.
+        best_own: The point at which its own premises save most.
+        best: The point at which all premises save most.
+        proved: Number that the bound would be there with the multipliers found, once the start is
+            forgotten; None where the constant of the step does not carry the whole bound.
+        catalogue: Name and value of the smallest bound of the catalogue for such systems there.
     """
 
-    constant: float
-    claimed: float
-    multipliers: tuple[float, ...]
+    step: str
+    own: int
+    further: int
+    points: int
+    best_own: Found
+    best: Found
+    proved: float | None
+    catalogue: tuple[str, float] | None
 
     @property
-    def gain(self) -> float:
-        """Share of the claimed constant that is saved; 0 if the step is the best possible."""
-        return 0.0 if self.claimed == 0 else 1 - self.constant / self.claimed
+    def is_sharper(self) -> bool | None:
+        """Whether what was found is below the catalogue there; None if a gain does not tell."""
+        if self.best.gain < _NOTHING:
+            return False
+        if self.proved is None or self.catalogue is None:
+            return None
+        return self.proved < self.catalogue[1] * (1 - _NOTHING)
 
 
-def search(
-    step: Combination, values: Mapping[str, float], *, further: Sequence[Claim] = ()
-) -> Found | None:
-    """Return the multipliers that prove the smallest constant at `values`.
+def search_bound(bound: Bound, *, n_points: int = 6) -> tuple[Searched, ...]:
+    """Search every combination in the proof of a bound that has a constant on its right.
 
     Args:
-        step: The step; its atoms on both sides are kept, its constant on the right is minimised.
-        values: Number for each parameter by its name.
-        further: More premises than the step uses, for instance `young_squares`.
-
-    Returns:
-        None if the premises prove no constant at all at these values.
+        bound: The bound; without a certificate nothing is searched.
+        n_points: Number of points of the assumed region, each with all sources of error (B,
+            sigma, M, ...) and with one at a time.
     """
-    from scipy.optimize import linprog
+    derivation = bound.derivation
+    if derivation is None:
+        return ()
+    points = _points_of(bound, derivation, n_points)
+    found = [
+        _search_step(bound, derivation, step, points)
+        for step in derivation.steps
+        if isinstance(step, Combination) and linear_form(sp.expand(step.rhs)).get(sp.S.One)
+    ]
+    return tuple(one for one in found if one is not None)
 
-    premises = (*step.premises, *further)
-    goal = _numbers(step.rhs - step.lhs, values)
-    columns = [_numbers(premise.rhs - premise.lhs, values) for premise in premises]
-    atoms = sorted({a for form in (goal, *columns) for a in form} - {sp.S.One}, key=str)
-    matrix = np.array([[column.get(atom, 0.0) for column in columns] for atom in atoms])
-    limits = np.array([goal.get(atom, 0.0) for atom in atoms])
-    signed = np.array([not atom.is_nonnegative for atom in atoms])
-    result = linprog(
-        [column.get(sp.S.One, 0.0) for column in columns],
-        A_ub=matrix[~signed],
-        b_ub=limits[~signed],
-        A_eq=matrix[signed],
-        b_eq=limits[signed],
-        bounds=[(None, None) if premise.equality else (0, None) for premise in premises],
-    )
-    if result.status != 0:
+
+def _search_step(
+    bound: Bound, derivation: Derivation, step: Combination, points: "_Points"
+) -> Searched | None:
+    further = candidate_premises(step, bound.requirements)
+    own = _best(Programme(step), points)
+    best = _best(Programme(step, further=further), points) if further else own
+    if own is None or best is None:
         return None
-    claimed = goal.get(sp.S.One, 0.0)
-    return Found(float(result.fun), claimed, tuple(float(x) for x in result.x))
+    late = {**best.values, **({"T": _LARGEST_T} if "T" in best.values else {})}
+    carries = _carries_the_bound(step, derivation)
+    proved = _at(bound, late) * (1 - best.gain) if carries else None
+    counts = len(step.premises), len(further), len(points)
+    return Searched(step.name, *counts, own, best, proved, _smallest(bound, late))
 
 
-def young_squares(first: Vector, second: Vector, ratios: Sequence[float]) -> tuple[Claim, ...]:
-    """Return 0 <= |ratio first + second|^2 and 0 <= |ratio first - second|^2 for each ratio."""
-    numbers = [sp.Rational(str(ratio)) for ratio in ratios]
-    return tuple(square(ratio * first + sign * second) for ratio in numbers for sign in (1, -1))
+def _carries_the_bound(step: Combination, derivation: Derivation) -> bool:
+    """Return whether the step is summed or unrolled, alone, and nothing is rooted or squared.
 
-
-def recognise(values: Sequence[Mapping[str, float]], numbers: Sequence[float]) -> sp.Expr | None:
-    """Return the monomial in alpha, L and c, with a rational factor, through all points.
-
-    Args:
-        values: The points, at least two that differ in every parameter.
-        numbers: The number at each point.
+    An induction puts the constant into its hypothesis as well, where a gain is not linear.
     """
-    if all(abs(number) < 1e-12 for number in numbers):
-        return sp.S.Zero
-    for powers in sorted(itertools.product(_EXPONENTS, repeat=3), key=lambda e: sum(map(abs, e))):
-        scales = [
-            math.prod(v[n] ** e for n, e in zip("aLc", powers, strict=True))
-            for v in map(_short, values)
-        ]
-        ratios = np.array(numbers) / np.array(scales)
-        if np.ptp(ratios) < 1e-7 * abs(ratios[0]):
-            factor = sp.nsimplify(float(ratios[0]), rational=True, tolerance=1e-7)
-            return factor * s.alpha ** powers[0] * s.L ** powers[1] * s.c ** powers[2]
-    return None
+    runs = [one for one in derivation.steps if isinstance(one, Recursion | Telescope | Induction)]
+    bent = any(isinstance(one, SquareRoot | Square) for one in derivation.steps)
+    alone = len(runs) == 1 and runs[0].of is step and not isinstance(runs[0], Induction)
+    return alone and not bent
 
 
-def search_catalogue() -> dict[str, float]:
-    """Return, for each bound with a one-step inequality, the largest share that can be saved.
-
-    The points vary the parameters, and whether gap, noise or both are present.
-    """
-    gains = {}
-    for bound in list_bounds():
-        derivation = bound.derivation
-        steps = [] if derivation is None else derivation.steps
-        for step in steps:
-            if step.name == "one step" and isinstance(step, Combination):
-                found = [search(step, point) for point in _POINTS if _has_values(step, point)]
-                gains[bound.name] = max((f.gain for f in found if f is not None), default=0.0)
-    return gains
+def _best(programme: Programme, points: "_Points") -> Found | None:
+    """Return the point with the largest gain; variables of the proof take their worst values."""
+    worst = []
+    for cases in points:
+        found = [programme.solve(case) for case in cases]
+        solved = [one for one in found if one is not None]
+        if len(solved) == len(cases):
+            worst.append(min(solved, key=lambda one: one.gain))
+    return max(worst, key=lambda one: one.gain, default=None)
 
 
-def _has_values(step: Combination, point: Mapping[str, float]) -> bool:
-    from elastic_consistency.bounds.vectors import Atom
+def _smallest(bound: Bound, late: Mapping[str, float]) -> tuple[str, float] | None:
+    """Return the smallest bound for the same quantity and systems, and its name."""
+    rivals = [
+        other
+        for other in list_bounds()
+        if other.quantity is bound.quantity
+        and other.sequence is bound.sequence
+        and other.requirements <= bound.requirements
+        and (s.alpha in other.symbols) == (s.alpha in bound.symbols)
+        and admits(other, late)
+    ]
+    named = [(_at(other, late), other.name) for other in rivals]
+    value, name = min(named, default=(0.0, ""))
+    return (name, value) if named else None
 
-    symbols = (step.rhs - step.lhs).free_symbols - (step.rhs - step.lhs).atoms(Atom)
-    return all(symbol.name in point for symbol in symbols)
+
+def _at(bound: Bound, values: Mapping[str, float]) -> float:
+    return bound.evaluate({symbol.name: values[symbol.name] for symbol in bound.symbols})
 
 
-def _short(values: Mapping[str, float]) -> dict[str, float]:
-    return {"a": values["alpha"], "L": values["L"], "c": values.get("c", 1.0)}
+def _points_of(bound: Bound, derivation: Derivation, count: int) -> "_Points":
+    """Return points around the example values, each with all ends of the proof's own variables."""
+    relations = (*bound.assumptions, *derivation.within)
+    table, rng = symbol_table(), np.random.default_rng(0)
+    names = sorted(_parameters(bound, derivation))
+    found: _Points = []
+    for _ in range(count):
+        drawn = {
+            name: (float(table[name].example) if name in table else 1.0)
+            * 10 ** rng.uniform(-_SPREAD, _SPREAD)
+            for name in names
+        }
+        for point in _by_source(moved_inside(drawn, relations)):
+            if admits(bound, point):
+                found.append(_ends(point, derivation.within))
+    return found
 
 
-def _numbers(expression: sp.Expr, values: Mapping[str, float]) -> dict[sp.Expr, float]:
-    form = linear_form(sp.expand(expression))
-    return {
-        atom: float(coefficient.subs({x: values[x.name] for x in coefficient.free_symbols}))
-        for atom, coefficient in form.items()
-    }
+def _ends(point: Mapping[str, float], within: tuple[Relational, ...]) -> list[Mapping[str, float]]:
+    """Return the point with each variable of the proof at each end of its range."""
+    ends: dict[str, list[float]] = {}
+    for relation in within:
+        limit = float(relation.rhs.subs({x: point[x.name] for x in relation.rhs.free_symbols}))
+        ends.setdefault(relation.lhs.name, []).append(limit)
+    return [
+        {**point, **dict(zip(ends, chosen, strict=True))}
+        for chosen in itertools.product(*ends.values())
+    ]
+
+
+def _parameters(bound: Bound, derivation: Derivation) -> set[str]:
+    in_steps = set().union(*((step.rhs - step.lhs).free_symbols for step in derivation.steps))
+    limits = set().union(*(relation.free_symbols for relation in derivation.within))
+    return {x.name for x in (in_steps | limits | set(bound.symbols)) if not isinstance(x, Atom)}
+
+
+def _by_source(values: Mapping[str, float]) -> list[Mapping[str, float]]:
+    """Return the point, and the point with each source of error alone."""
+    table = symbol_table()
+    slopes = [n for n in values if n in table and table[n].dimension == SLOPE]
+    alone = [
+        {**values, **{other: 0.0 for other in slopes if other != name}}
+        for name in slopes
+        if len(slopes) > 1
+    ]
+    return [values, *alone]
+
+
+_Points = list[list[Mapping[str, float]]]

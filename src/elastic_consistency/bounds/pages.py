@@ -52,11 +52,19 @@ def index() -> str:
 
 
 def write_pages(folder: Path) -> tuple[Path, ...]:
-    """Write the index and one page a bound into `folder`, and return their paths."""
+    """Write the index and one page a bound into `folder`, and return their paths.
+
+    Pages of bounds that are gone are removed; files that would not change are left alone.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     texts = {"index.md": index()} | {f"{b.name}.md": page(b) for b in list_bounds()}
+    for path in folder.glob("*.md"):
+        if path.name not in texts:
+            path.unlink()
     for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
+        path = folder / name
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
     return tuple(folder / name for name in texts)
 
 

@@ -159,9 +159,10 @@ def _convergence() -> tuple[Relation, ...]:
 
 
 def _strongly_convex() -> tuple[Relation, ...]:
-    """Compare floors; the starts follow from (1 - x)^T <= exp(-x T)."""
-    second = _of("strongly_convex_contraction") - _start(s.alpha * s.c)
-    nodes = _of("strongly_convex_parallel_contraction") - _start(s.w_min * s.alpha * s.c)
+    """Compare floors; the starts follow from (1 - x)^T <= exp(-x T).
+
+    The weight of the gap is taken as (L/c)^2, its largest for alpha <= 2/(L + c).
+    """
     single, parallel = (
         get(f"published_strongly_convex_{kind}_step") for kind in ("single", "parallel")
     )
@@ -174,14 +175,14 @@ def _strongly_convex() -> tuple[Relation, ...]:
             "published_strongly_convex_single_step >= SC2 after the start",
             "16, 12, 48 is implied by 4, 2, 0; (1 - 2 log T/T)^T <= 1/T^2 is the rest",
             single_floor,
-            second.subs(step),
+            _split_at_iterate(1).subs(step),
             ordered,
         ),
         Dominates(
             "published_strongly_convex_parallel_step >= SCp2 after the start",
             "the same, at half participation: (1 - log(T p)/T)^T <= 1/(T p) is the rest",
             parallel_floor,
-            nodes.subs(step),
+            _split_at_iterate(s.p).subs(step),
             (*ordered, sp.Ge(s.p, 1, evaluate=False)),
         ),
         Dominates(
@@ -198,26 +199,36 @@ def _strongly_convex() -> tuple[Relation, ...]:
 def _of_one_another() -> tuple[Relation, ...]:
     first = _of("strongly_convex_single_step") - _start(s.alpha * s.c / 2)
     second = _of("strongly_convex_contraction") - _start(s.alpha * s.c)
-    third = _of("strongly_convex_at_view") - _start(s.alpha * s.c)
+    small = (sp.Le(s.alpha, 1 / (2 * s.L)), sp.Lt(s.c, s.L))
     return (
         Dominates(
-            "SC1 >= SC2 after the start for L/c <= 2 + sqrt(6)",
-            "(L/c)^2 <= 4 L/c + 2, and the noise of SC2 is half of SC1's",
+            "SC1 >= SC2 after the start",
+            "1 + (k - 1)^2/(2 k - 1 - k L alpha) <= 4 k + 2, k = L/c; the noise is half of SC1's",
             first,
             second,
-            (sp.Le(s.L, (2 + sp.sqrt(6)) * s.c), sp.Ge(s.L, s.c, evaluate=False)),
+            small,
         ),
         Dominates(
-            "SC1 >= SC3 after the start for L/c >= (2 + sqrt(7)) / 3",
-            "k + 1 + 2 k/(k - 1) <= 4 k + 2: SC1 is never below both SC2 and SC3",
-            first,
-            third,
-            (
-                sp.Ge(s.L, (2 + sp.sqrt(7)) / 3 * s.c, evaluate=False),
-                sp.Le(s.alpha, 1 / (2 * s.L)),
-            ),
+            "CV1 >= CV2",
+            "start and noise are a quarter of CV1's, the gap term an eighth for small steps",
+            _of("convex_single_step"),
+            _of("convex_sharp_step"),
+            get("convex_single_step").assumptions,
+        ),
+        Dominates(
+            "SC2's gap term <= (L/c)^2",
+            "its largest value for alpha <= 2/(L + c), reached at the end",
+            _split_at_iterate(1),
+            second,
+            (sp.Le(s.alpha, 2 / (s.L + s.c)), sp.Lt(s.c, s.L)),
         ),
     )
+
+
+def _split_at_iterate(nodes: sp.Expr | int) -> sp.Expr:
+    """Return the floor that Young's inequality gives for a step that is split at the iterate."""
+    gap = (s.L / s.c) ** 2 * s.alpha**2 * s.B**2
+    return gap + s.alpha * s.sigma**2 / (s.c * nodes)
 
 
 def _minibatches() -> tuple[Relation, ...]:

@@ -4,12 +4,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from elastic_consistency.cli.bounds_tables import (
+    print_whole,
+    row_of,
+    search_of,
+    show_report,
+    show_search,
+)
 from elastic_consistency.cli.failures import FAILED, BadInputError
 from elastic_consistency.cli.output import Json, console, print_json, progress_bar, table
 
 if TYPE_CHECKING:
-    from elastic_consistency.bounds import Bound, Report
-    from elastic_consistency.bounds.verification import Row
+    from elastic_consistency.bounds import Bound
 
 _Name = Annotated[str, typer.Argument(help="Name of a bound; see elastic bounds list.")]
 _Values = Annotated[
@@ -32,6 +38,7 @@ def bounds_verbs() -> typer.Typer:
     verbs.command(epilog=example + "verify server_started_gap --mutants")(verify)
     compare_example = "compare server_started_gap server_applied_gap --set n=16 --set M=2"
     verbs.command(epilog=f"{example}{compare_example} --set tau_max=40")(compare)
+    verbs.command(epilog=example + "search strongly_convex_single_step")(search)
     return verbs
 
 
@@ -56,7 +63,7 @@ def list_bounds(json: Json = False) -> None:
         (b["name"], b["quantity"].value, b["sequence"].value, "checked" if b["proof"] else "none")
         for b in found
     ]
-    _print_whole(table("", "bound", "bounds the", "sequence", "proof", rows=rows))
+    print_whole(table("", "bound", "bounds the", "sequence", "proof", rows=rows))
 
 
 def show(name: _Name, json: Json = False) -> None:
@@ -108,7 +115,7 @@ def verify(
     with progress_bar(quiet=json) as progress:
         report = verify_all(bounds=chosen, listener=progress.say)
     if json:
-        rows = [_row(row, mutants=mutants) for row in report.rows]
+        rows = [row_of(row, mutants=mutants) for row in report.rows]
         print_json(
             {
                 "verified": not report.failures,
@@ -118,9 +125,31 @@ def verify(
             }
         )
     else:
-        _show_report(report, mutants=mutants)
+        show_report(report, mutants=mutants)
     if report.failures:
         raise typer.Exit(FAILED)
+
+
+def search(name: _Name, json: Json = False) -> None:
+    """Search better multipliers for the proof of a bound, by linear programming at points.
+
+    A proof step adds premises, each times a multiplier. For each step that ends in a constant,
+    and at points all over the assumed region, a linear programme finds the multipliers that
+    prove the smallest constant: first with the premises that the step uses, then with every
+    lemma about the loss that such systems satisfy, at all points of the step, and with Young's
+    inequality at several ratios. A gain that is also below all other bounds of the catalogue
+    is a new theorem at these numbers: write its multipliers as formulas and let verify check.
+    """
+    from elastic_consistency.bounds.multiplier_search import search_bound
+
+    bound = _bound(name)
+    if bound.proof is None:
+        raise BadInputError(f"NAME must be a bound with a certificate, got {name!r}, without one")
+    found = search_bound(bound)
+    if json:
+        print_json({"bound": name, "steps": [search_of(one) for one in found]})
+        return
+    show_search(found)
 
 
 def compare(
@@ -139,69 +168,13 @@ def compare(
         (r["bound"], "" if r["value"] is None else f"{r['value']:.6g}", "; ".join(r["failed"]))
         for r in records
     ]
-    _print_whole(table("", "bound", "value>", "not applicable because it needs", rows=rows))
+    print_whole(table("", "bound", "value>", "not applicable because it needs", rows=rows))
 
 
 def _compared(bound: "Bound", numbers: dict[str, float]) -> dict[str, Any]:
     failed = bound.failed_assumptions(numbers)
     value = None if failed else bound.evaluate(numbers)
     return {"bound": bound.name, "value": value, "failed": list(failed)}
-
-
-def _row(row: "Row", *, mutants: bool) -> dict[str, Any]:
-    from elastic_consistency.bounds.mutants import Verdict
-
-    record = {"bound": row.name, "steps": row.steps}
-    record |= {verdict.value: row.count(verdict) for verdict in Verdict}
-    record |= {"undecided_share": row.undecided_share, "tight": row.tight}
-    record |= {"status": row.status, "failure": row.failure or None}
-    if mutants:
-        record["mutants"] = [
-            {
-                "kind": judged.mutant.kind,
-                "change": judged.mutant.description,
-                "verdict": judged.verdict,
-                "reason": judged.reason,
-            }
-            for judged in row.mutants
-        ]
-    return record
-
-
-def _show_report(report: "Report", *, mutants: bool) -> None:
-    from elastic_consistency.bounds.mutants import Verdict
-
-    counted = (Verdict.REJECTED, Verdict.SHARPER, Verdict.UNDECIDED)
-    headings = ("bound", "steps>", *(f"{verdict.value}>" for verdict in counted), "status")
-    rows = [
-        (row.name, row.steps, *(row.count(verdict) for verdict in counted), _status(row))
-        for row in report.rows
-    ]
-    out = console()
-    _print_whole(table("", *headings, rows=rows))
-    if mutants:
-        judged = [
-            (row.name, one.mutant.kind, one.mutant.description, one.verdict.value, one.reason)
-            for row in report.rows
-            for one in row.mutants
-        ]
-        _print_whole(table("", "bound", "mutant", "change", "verdict", "because", rows=judged))
-    for failure in report.failures:
-        out.print(f"FAILED: {failure}", markup=False, soft_wrap=True)
-    out.print(report.summary(), markup=False, soft_wrap=True)
-
-
-def _print_whole(found: Any) -> None:
-    """Print a table as wide as its content: names stay whole, so that one can search for them."""
-    out = console()
-    out.width = 1000
-    out.print(found)
-
-
-def _status(row: "Row") -> str:
-    if row.failure:
-        return "FAILED"
-    return row.status.name.lower() + (", tight" if row.tight else "")
 
 
 def _bound(name: str) -> "Bound":

@@ -56,13 +56,8 @@ _DESCENTS: dict[str, tuple[Callable[[Descent], float], float, dict[str, float]]]
         0.99,
         {"w_min": 1.0, "p": 1.0},
     ),
-    "strongly_convex_at_view": (Descent.squared_distance, 0.66, {}),
-    "strongly_convex_parallel_at_view": (
-        Descent.squared_distance,
-        0.66,
-        {"w_min": 1.0, "p": 1.0},
-    ),
     "convex_single_step": (Descent.suboptimality_at_views, 0.25, {}),
+    "convex_sharp_step": (Descent.suboptimality_at_views, 0.99, {}),
     "error_feedback_nonconvex": (Descent.mean_squared_gradient, 1.0, {"gamma": 0.0}),
     "error_feedback_parallel_nonconvex": (
         Descent.mean_squared_gradient,
@@ -74,17 +69,19 @@ _DESCENTS: dict[str, tuple[Callable[[Descent], float], float, dict[str, float]]]
     "delay_adaptive_nonconvex": (Descent.mean_squared_gradient, 1 / 3, {"n": 1.0}),
     "delayed_gradient_descent": (Descent.mean_squared_gradient_at_views, 0.6, {"tau": 1e-9}),
 }
-_NOT_ROUND = frozenset({"strongly_convex_at_view", "strongly_convex_parallel_at_view"})
+_NEARLY_ROUND = frozenset({"strongly_convex_contraction", "strongly_convex_parallel_contraction"})
 _SPECIAL: dict[str, Callable[[], list[System]]] = {
     "nonconvex_parallel_step": lambda: special.common_noise({}, limit=1.0),
     "strongly_convex_parallel_step": lambda: special.common_noise({}, limit=0.5, distance=True),
-    "strongly_convex_parallel_contraction": lambda: special.common_noise(
-        {}, limit=0.99, distance=True
-    ),
-    "strongly_convex_parallel_at_view": lambda: special.common_noise(
-        {"c": 0.5}, limit=0.66, distance=True
+    "strongly_convex_contraction": lambda: special.swinging_gaps({}),
+    "strongly_convex_parallel_contraction": lambda: (
+        special.common_noise({"c": 0.999}, limit=0.99, distance=True)
+        + special.swinging_gaps({"w_min": 1.0, "p": 1.0})
     ),
     "convex_single_step": special.plateau,
+    "convex_sharp_step": lambda: (
+        special.plateau() + special.swinging_gaps({}, convex=True) + special.rounded_cones()
+    ),
     "error_feedback_nonconvex": lambda: special.codec_without_memory({}),
     "error_feedback_parallel_nonconvex": lambda: (
         special.codec_without_memory({"p": 1.0}) + special.common_noise({"gamma": 0.0}, limit=1.0)
@@ -104,7 +101,7 @@ def systems_for(bound: Bound) -> list[System]:
         return _GAPS[bound.name]()
     if bound.name in _DESCENTS:
         measure, limit, extra = _DESCENTS[bound.name]
-        share = 0.5 if bound.name in _NOT_ROUND else 1.0
+        share = 0.999 if bound.name in _NEARLY_ROUND else 1.0
         found = descents.descents(bound, measure, limit=limit, extra=extra, convexity=share)
         further = _SPECIAL[bound.name]() if bound.name in _SPECIAL else []
         return found + [s for s in further if s.lacks <= bound.requirements]

@@ -25,6 +25,11 @@ def _convex(v: Point, best: Point) -> Sides:
     return v.value + inner(v.gradient, best.position - v.position), best.value
 
 
+def _smooth_and_convex(v: Point, best: Point) -> Sides:
+    below, least = _convex(v, best)
+    return below + squared_norm(v.gradient) / (2 * s.L), least
+
+
 def _gradient_gap(x: Point, v: Point) -> Sides:
     apart = squared_norm(x.position - v.position)
     return squared_norm(x.gradient - v.gradient), s.L**2 * apart
@@ -70,6 +75,12 @@ convexity = Lemma(
     _convex,
     requires=frozenset({Requirement.CONVEX}),
 )
+smooth_convexity = Lemma(
+    "smooth_convexity",
+    "f(v) + <grad f(v), x* - v> + |grad f(v)|^2 / (2 L) <= f*",
+    _smooth_and_convex,
+    requires=frozenset({Requirement.SMOOTH, Requirement.CONVEX}),
+)
 cocoercivity = Lemma(
     "cocoercivity",
     "(c L |x - x*|^2 + |grad f(x)|^2) / (L + c) <= <grad f(x), x - x*>",
@@ -114,6 +125,7 @@ STATED = (
     gradient_size,
     strong_convexity,
     convexity,
+    smooth_convexity,
     cocoercivity,
     strong_monotonicity,
     least_value,
