@@ -2,14 +2,17 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from elastic_consistency.simulator import Cluster, Link, Worker
+from elastic_consistency.optimization.oracles import Constants
+from elastic_consistency.simulator import Cluster, Link, Payload, Worker
 from elastic_consistency.simulator.delays import Constant, Exponential, Pareto
 from elastic_consistency.simulator.protocols import AllReduce, AsynchronousServer
 from elastic_consistency.studies.advice import advise
 from elastic_consistency.studies.durations import computation_quantile, seconds_per_gradient
 from elastic_consistency.studies.progress import Progress
+from elastic_consistency.studies.settings_to_paste import communication_window, norm_threshold
 from elastic_consistency.studies.study import Contender, Seeds
 from elastic_consistency.studies.usual_ways import usual_ways
 from elastic_consistency.studies.what_if import what_if
@@ -99,11 +102,11 @@ def test_the_deadline_is_a_quantile_of_the_law(study):
 
 
 def test_savings_that_are_stated_together_share_their_error_rate(study):
-    """Four contenders at 95 % together: 98.75 % each."""
+    """Five contenders at 95 % together: 99 % each."""
     usual = usual_ways(study)
 
-    assert len(usual.contenders) == 5
-    assert usual.confidence == pytest.approx(1 - 0.05 / 4)
+    assert len(usual.contenders) == 6
+    assert usual.confidence == pytest.approx(1 - 0.05 / 5)
 
 
 def test_a_law_without_a_mean_has_no_steady_twin(study):
@@ -115,3 +118,52 @@ def test_a_law_without_a_mean_has_no_steady_twin(study):
 
     assert "no variation of computation times" not in causes
     assert "links without jitter" in causes
+
+
+def test_the_communication_window_by_hand():
+    """1 s of links for a gradient of .1 s: 9 s of computing make the links a tenth."""
+    link = Link(latency_s=0.1, bandwidth_bytes_per_s=100.0)
+    worker = Worker(Constant(0.1), uplink=link, downlink=link)
+    cluster = Cluster((worker, Worker(Constant(0.1))), fabric=link)
+
+    assert communication_window(cluster, Payload(model_bytes=50.0, update_bytes=30.0)) == 90
+    assert communication_window(Cluster((Worker(Constant(0.1)),) * 2), Payload()) == 1
+
+
+def test_the_norm_threshold_makes_the_gap_equal_to_the_noise():
+    """p = 2, M = 2, sigma = .6: sqrt(1 - beta^2) 2 / 2 = .6 at beta = .8."""
+    constants = Constants(1.0, 0.1, 0.36, 4.0, 0.0, 1.0)
+
+    assert norm_threshold(constants, 2) == pytest.approx(0.8)
+    assert norm_threshold(replace(constants, variance=1.0), 2) == 0.0
+
+
+def test_every_constant_to_paste_has_its_reason(with_straggler):
+    told = {setting.name: setting for setting in with_straggler.settings}
+
+    assert {
+        "staleness bound [steps]",
+        "deadline of a gradient [s]",
+        "communication window [gradients]",
+        "beta of the norm-bounded scheduler",
+        "step size, damped",
+    } <= told.keys()
+    assert all(setting.reason for setting in told.values())
+    # Two ways of 5 ms + 5 ms of jitter for a median of 0.1 s: 9 * 0.02 / 0.103 < 2 gradients.
+    assert told["communication window [gradients]"].value == 2
+
+
+def test_a_contender_that_diverges_is_named(study):
+    """3.5 / L is beyond 2 / L, where even gradient descent on a quadratic diverges."""
+    from elastic_consistency.optimization.oracles import Quadratic
+
+    oracle = Quadratic(np.array([1.0, 0.5]), variance=0.001, initial=np.ones(2))
+    long = tuple(replace(contender, jobs=4000) for contender in study.contenders)
+    seeds = Seeds(timing=(0, 1), tuning=(9,), replicates=1)
+    wild = replace(study, oracle=oracle, contenders=long, step_shares=(3.5,), seeds=seeds)
+
+    advice = advise(wild, Progress())
+
+    assert len(advice.diverged) == 2
+    assert advice.diverged[0].startswith("asynchronous diverged on 2 of 2 schedules")
+    assert "of worker" in advice.diverged[0]
