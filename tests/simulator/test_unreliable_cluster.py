@@ -79,7 +79,9 @@ def test_a_schedule_with_faults_can_be_cut(script):
 
 
 def test_faults_that_never_happen_change_nothing():
-    script = FaultScript((Crash(1, 1e6), LateStart(0, 1e-9), Partition((2,), 1e6, 2e6)), 1e-300, 1.0)
+    script = FaultScript(
+        (Crash(1, 1e6), LateStart(0, 1e-9), Partition((2,), 1e6, 2e6)), 1e-300, 1.0
+    )
 
     faulty, plain = _run(script), _run()
 

@@ -1,11 +1,13 @@
 """Every part of a cluster can be given in a file."""
 
 import json
+import tomllib
 from dataclasses import fields
 from math import inf
 from pathlib import Path
 
 import pytest
+import yaml
 
 from elastic_consistency.simulator import (
     BackgroundTraffic,
@@ -110,6 +112,42 @@ def test_a_file_gives_every_part(cluster_of):
     )
 
 
+@pytest.mark.parametrize(
+    ("line", "loss"),
+    [
+        ("loss = 0.25", 0.25),
+        ('loss = { kind = "gilbert_elliott", good_to_bad = 0.1, bad_to_good = 0.5 }',
+         GilbertElliott(0.1, 0.5)),
+    ],
+    ids=["number", "channel"],
+)  # fmt: skip
+def test_a_loss_is_a_number_or_a_channel(cluster_of, line, loss):
+    """In TOML, and the same fields in YAML."""
+    begin, end = WHOLE.index("loss = {"), WHOLE.index("resend_s = 0.2")
+
+    toml = cluster_of(WHOLE[:begin] + line + "\n" + WHOLE[end:])
+
+    assert toml.exceptions[0].link.loss == loss
+    assert toml.exceptions[0].link.resend_s == 0.2
+
+
+@pytest.mark.parametrize(
+    ("value", "loss"),
+    [(0.25, 0.25), ({"kind": "gilbert_elliott", "good_to_bad": 0.1, "bad_to_good": 0.5},
+                    GilbertElliott(0.1, 0.5))],
+    ids=["number", "channel"],
+)  # fmt: skip
+def test_a_loss_is_the_same_in_yaml(tmp_path, value, loss):
+    content = tomllib.loads(STUDY)
+    content["links"]["lan"] |= {"loss": value, "resend_s": 0.5}
+    path = tmp_path / "study.yaml"
+    path.write_text(yaml.safe_dump(content))
+
+    link = load_study(path).cluster.fabric
+
+    assert (link.loss, link.resend_s) == (loss, 0.5)
+
+
 def test_no_field_of_a_cluster_or_worker_is_out_of_reach():
     """Workers come in groups, whose links may be given once for both ways."""
     assert {field.name for field in fields(Cluster)} == set(ClusterTable.model_fields)
@@ -133,6 +171,8 @@ def test_the_schema_knows_faults_and_hosts():
         ("down_s = inf", "down = inf", r"faults\[0\]\.down is no field.*'down_s'"),
         (", down_s = inf", "", r"faults\[0\]\.down_s must be given"),
         ("until_s = 2.0", "until_s = 0.5", r"faults\[3\] is refused: Partition\.until_s"),
+        ("resend_s = 0.2\n", "", r"links\.bad.* Link\.resend_s must be given"),
+        ("resend_s = 0.5\n", "", r"faults.* FaultScript\.resend_s must be given"),
         ("contention = 0.5", "contention = -1", r"shared_hosts\[0\] is refused: .*contention"),
         ("worker = 1,", "worker = 7,", r"cluster is refused: Cluster\.faults"),
         ('link = "bad" }', 'link = "worse" }', r"exceptions\[0\]\.link must be a table"),

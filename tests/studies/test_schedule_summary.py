@@ -1,10 +1,13 @@
 """Where time goes, by hand and by theorem."""
 
+from dataclasses import replace
+
 import pytest
 
-from elastic_consistency.simulator import Cluster, Link, Until, Worker, simulate
+from elastic_consistency.simulator import Cluster, Link, Payload, Until, Worker, simulate
 from elastic_consistency.simulator.delays import Constant, Exponential
 from elastic_consistency.simulator.protocols import AllReduce, AsynchronousServer
+from elastic_consistency.studies.inert import inert_sentences
 from elastic_consistency.studies.schedule_summary import staleness_by_worker, summarise
 
 LINK = Link(latency_s=0.25)
@@ -65,3 +68,28 @@ def test_staleness_by_worker_covers_every_update(cluster):
 
     assert sum(len(steps) for steps in by_worker) == 50
     assert by_worker[0].max() == max(steps.max() for steps in by_worker)
+
+
+def test_what_no_contender_has_a_use_for_is_told():
+    """A server has no use for links between workers, an all-reduce none for those to it."""
+    link = Link(0.25)
+    apart = Cluster((Worker(Constant(1.0), uplink=link, downlink=link),) * 2, fabric=link)
+    crowded = replace(apart, fabric_bandwidth_bytes_per_s=1e6)
+    until, payload = Until(jobs=8), Payload.uncompressed(1e6)
+
+    server, ring = (
+        summarise(simulate(protocol, apart, until=until, seed=1))
+        for protocol in (AsynchronousServer(), AllReduce())
+    )
+    shared = summarise(
+        simulate(AsynchronousServer(), crowded, until=until, seed=1, payload=payload)
+    )
+
+    assert server.inert == ("links between workers",)
+    assert ring.inert == ("links to the server",)
+    assert inert_sentences([server, ring]) == ()
+    assert inert_sentences([server, shared]) == (
+        "set without effect on any contender: links between workers",
+    )
+    assert "shared bandwidth between workers" in shared.inert
+    assert "size of the model" in shared.inert

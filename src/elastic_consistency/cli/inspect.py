@@ -48,6 +48,7 @@ def show_summary(summary: "ScheduleSummary", *, valid: str = "every invariant ho
         ("staleness [steps]: mean", f"{summary.mean_staleness:.4g}"),
         ("staleness [steps]: p99, max", f"{summary.p99_staleness:g}, {summary.largest_staleness}"),
         ("most other jobs in flight", summary.largest_in_flight),
+        ("set without effect", ", ".join(summary.inert) or "nothing"),
         ("seed", summary.seed),
         ("digest", summary.digest[:16]),
     ]

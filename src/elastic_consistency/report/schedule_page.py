@@ -68,6 +68,7 @@ def _facts(summary: ScheduleSummary) -> Markup:
         ("99th percentile of staleness [steps]", summary.p99_staleness),
         ("largest staleness [steps]", summary.largest_staleness),
         ("most other jobs in flight", summary.largest_in_flight),
+        ("set without effect", ", ".join(summary.inert) or "nothing"),
         ("SHA-256", Markup(f"<code>{summary.digest}</code>")),
     ]
     return table("Schedule", ("figure", "value"), rows, sortable=False)

@@ -6,6 +6,7 @@ from typing import Any, final
 from elastic_consistency.studies.certification import Certification
 from elastic_consistency.studies.comparison import ContenderResult
 from elastic_consistency.studies.divergence import diverged_sentences
+from elastic_consistency.studies.inert import inert_sentences
 from elastic_consistency.studies.parity_check import ParityCheck
 from elastic_consistency.studies.savings import Saving
 from elastic_consistency.studies.what_if import WhatIf
@@ -50,6 +51,11 @@ class StudyOutcome:
     parity: tuple[ParityCheck, ...]
     manifest: dict[str, Any]
     files: dict[str, str]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What somebody has set and should know to be without effect."""
+        return inert_sentences(contender.summary for contender in self.contenders)
 
     @property
     def failures(self) -> tuple[str, ...]:

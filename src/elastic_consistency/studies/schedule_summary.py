@@ -7,6 +7,7 @@ import numpy as np
 
 from elastic_consistency.schedule import ABSENT, Op, Schedule
 from elastic_consistency.schedule.staleness import first_reads, last_uses
+from elastic_consistency.studies.inert import inert_in
 
 
 @final
@@ -66,6 +67,7 @@ class ScheduleSummary:
         largest_staleness: Steps.
         largest_in_flight: c_jobs, most other jobs read and not yet applied at a read.
         workers: One summary each worker.
+        inert: Parts of cluster and payload that were set and changed nothing.
     """
 
     protocol: str
@@ -82,6 +84,7 @@ class ScheduleSummary:
     largest_staleness: int
     largest_in_flight: int
     workers: tuple[WorkerSummary, ...]
+    inert: tuple[str, ...] = ()
 
 
 def summarise(schedule: Schedule) -> ScheduleSummary:
@@ -104,6 +107,7 @@ def summarise(schedule: Schedule) -> ScheduleSummary:
         largest_staleness=int(steps.max()),
         largest_in_flight=int(schedule.in_flight().max(initial=0)),
         workers=_workers(schedule),
+        inert=inert_in(schedule),
     )
 
 

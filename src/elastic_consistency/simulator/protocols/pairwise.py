@@ -80,6 +80,22 @@ class PairwiseAveraging(AbstractUnreliableProtocol):
         require_everywhere(own, found[:, 0], rule, "a node reads its own replica")
         share = jobs.share[found[:, 3] >= 0]
         refuse_unless(bool((np.isnan(share) | (share == 1 / n)).all()), rule, "a share is 1/n")
+        first = self._require_pairs(schedule, rule)
+        mixes = np.flatnonzero(rows.op == Op.MIX)
+        halves = (rows.keep[mixes] == 0.5) & (rows.weight[mixes] == 0.5)
+        require_everywhere(halves, mixes, rule, "half and half")
+        require_steps_after_adds(schedule, rule)
+        add = np.flatnonzero(rows.op == Op.ADD)
+        asked = np.isin(add - 6, first)
+        sides = _sides(self.graph) if self.bipartite else None
+        asks = np.ones(n, bool) if sides is None else np.array(sides) == 0
+        excused = self._without_partner(schedule, add)
+        fits = (asked == asks[rows.replica[add]]) | (~asked & excused)
+        require_everywhere(fits, add, rule, "who asks averages before each step")
+
+    def _require_pairs(self, schedule: Schedule, rule: str) -> np.ndarray:
+        """Two neighbours meet in one breath and take each other's model; (pairs,) first rows."""
+        rows = schedule.rows
         put = np.flatnonzero(rows.op == Op.PUT)
         refuse_unless(len(put) % 2 == 0, rule, "two replicas meet")
         first, partner = put[::2], rows.replica[put[1::2]]
@@ -101,17 +117,7 @@ class PairwiseAveraging(AbstractUnreliableProtocol):
             rows.message[first + 3] == rows.message[first]
         )
         require_everywhere(crossed, first, rule, "each takes the other's model")
-        mixes = np.flatnonzero(rows.op == Op.MIX)
-        halves = (rows.keep[mixes] == 0.5) & (rows.weight[mixes] == 0.5)
-        require_everywhere(halves, mixes, rule, "half and half")
-        require_steps_after_adds(schedule, rule)
-        add = np.flatnonzero(rows.op == Op.ADD)
-        asked = np.isin(add - 6, first)
-        sides = _sides(self.graph) if self.bipartite else None
-        asks = np.ones(n, bool) if sides is None else np.array(sides) == 0
-        excused = self._without_partner(schedule, add)
-        fits = (asked == asks[rows.replica[add]]) | (~asked & excused)
-        require_everywhere(fits, add, rule, "who asks averages before each step")
+        return first
 
     def _without_partner(self, schedule: Schedule, add: np.ndarray) -> np.ndarray:
         """For each ADD, whether some neighbour was not there."""
