@@ -89,7 +89,7 @@ def test_the_interval_of_a_share_is_clopper_and_pearson():
     [
         ((0.0, 0.1, 0.2), True, "difference -1"),
         ((2.0, 2.1, 2.2), False, "the reverse is true"),
-        ((0.0, 1.1, 2.2), False, "undecided: the interval holds 0"),
+        ((0.0, 1.0, 2.0), False, "undecided: the interval holds 0"),
     ],
 )
 def test_a_pair_is_judged_by_its_interval_and_says_why_it_fails(first, holds, told):
