@@ -9,11 +9,12 @@ from elastic_consistency.bounds import get
 from elastic_consistency.execution import Quantity, Sequence, Trace
 from elastic_consistency.optimization.compression import TopK
 from elastic_consistency.optimization.oracles import Constants
-from elastic_consistency.optimization.update_rules import HeavyBall
+from elastic_consistency.optimization.update_rules import Nesterov
 from elastic_consistency.simulator.protocols import Ringmaster
 from elastic_consistency.studies.certification import certify, obstacle
 from elastic_consistency.studies.certified_step import certified_step
 from elastic_consistency.studies.claims import Limits, gap_claim, limits_of
+from elastic_consistency.studies.elastic_families import GapBound
 from elastic_consistency.studies.runs import schedule_of
 from elastic_consistency.validation import Method, Outcome
 
@@ -122,10 +123,10 @@ def test_an_unreachable_ceiling_leaves_no_useful_step():
     assert certified_step(get("nonconvex_single_step"), VALUES, ceiling=1e-9).useful == 0.0
 
 
-def test_a_schedule_without_a_server_is_refused(study):
+def test_a_synchronous_schedule_is_refused(study):
     schedule = schedule_of(study, study.contenders[1], 0)
 
-    with pytest.raises(ValueError, match="one replica, on the server"):
+    with pytest.raises(ValueError, match="all views of a synchronous round are equal"):
         certify(study, study.contenders[1], schedule, 0.1)
 
 
@@ -139,15 +140,15 @@ def test_more_points_than_a_trace_keeps_are_refused(study):
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"rule": HeavyBall(1.0, 0.5)}, "plain SGD"),
-        ({"codec": TopK(1)}, "without compression"),
+        ({"rule": Nesterov(1.0, 0.5)}, "speak of SGD, of momentum"),
+        ({"codec": TopK(1)}, "SGD with error feedback"),
         ({"protocol": Ringmaster(2)}, "every gradient to be applied"),
     ],
 )
 def test_what_the_bounds_do_not_speak_about_is_told(study, change, told):
     contender = replace(study.contenders[0], jobs=60, **change)
 
-    assert told in obstacle(contender, schedule_of(study, contender, 0))
+    assert told in obstacle(study, contender, schedule_of(study, contender, 0))
 
 
 def test_each_gap_stands_beside_its_own_bound(small_step):
@@ -181,7 +182,8 @@ def test_large_gaps_inside_their_range_have_a_proved_interval():
         gaps.mean(axis=0), gaps[-1], 20.0, 5,
     )  # fmt: skip
 
-    claim = gap_claim(trace, get("server_started_gap"), values, limits, frozenset())
+    gap = GapBound("server_started_gap", "started")
+    claim = gap_claim(trace, gap, values, limits, frozenset(), rounds=np.full(5, -1))
 
     estimate = claim.estimate(0.99)
     assert estimate.method is Method.EMPIRICAL_BERNSTEIN

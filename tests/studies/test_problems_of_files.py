@@ -97,7 +97,7 @@ def test_a_network_is_run_on_estimated_constants_and_not_certified(study_with, t
     lines = (
         'kind = "multilayer_perceptron"\ndata = "breast_cancer"\nhidden = [4]\nbatch = 8\nseed = 1'
     )
-    study = study_with(lines)
+    study = study_with(f"{lines}\n[certificate]\ngradients = 9\nreplicates = 2")
     constants = study.oracle.constants()
 
     outcome = run_study(study, tmp_path, ranks=0)
@@ -106,6 +106,7 @@ def test_a_network_is_run_on_estimated_constants_and_not_certified(study_with, t
     assert 0 < constants.smoothness < np.inf
     assert outcome.infimum == 0
     assert outcome.certification is None
+    assert "minimiser, which is not known" in outcome.uncertified
     start, end = outcome.contenders[0].over_time.mean[[0, -1]]
     assert end < start
 

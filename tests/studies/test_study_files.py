@@ -63,6 +63,11 @@ MISTAKES = {
         r"fabric must be a name or a table",
     ),
     "no known problem": ('"quadratic"', '"quadratc"', r"problem\.kind must be .*'quadratic'"),
+    "no known bound": (
+        "[seeds]",
+        '[certificate]\ngradients = 9\nreplicates = 2\nbounds = ["gosip_gap"]\n[seeds]',
+        r"certificate\.bounds\[0\] must be one of .*did you mean 'gossip_gap'",
+    ),
     "a contender of no table": ("[[contenders]]\nname", "[[contender]]\nname", r"contender"),
 }
 

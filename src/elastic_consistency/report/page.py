@@ -45,7 +45,7 @@ def report_figures(outcome: StudyOutcome) -> tuple[Figure, ...]:
     made = [loss_over_time(outcome), loss_over_gradients(outcome)]
     made += [f for c in outcome.contenders[:1] if (f := staleness_by_worker(c)) is not None]
     made += [utilisation(outcome.contenders), causes_of_waiting(outcome)]
-    if outcome.certification is not None:
+    if outcome.certification is not None and outcome.certification.gaps:
         made.append(gap_against_bound(outcome.certification))
     return tuple(made)
 

@@ -8,23 +8,24 @@ import numpy as np
 
 from elastic_consistency.bounds import Requirement, get
 from elastic_consistency.execution import Measurement
-from elastic_consistency.execution.probes.applied import AppliedSequence
-from elastic_consistency.execution.probes.started import StartedSequence
-from elastic_consistency.optimization.compression import Identity
-from elastic_consistency.optimization.oracles import Constants
-from elastic_consistency.optimization.update_rules import SGD
-from elastic_consistency.schedule import SERVER, Schedule
+from elastic_consistency.optimization.oracles import AbstractOracle, Constants
+from elastic_consistency.schedule import Schedule
 from elastic_consistency.studies.certified_step import CertifiedStep, certified_step
-from elastic_consistency.studies.claims import Limits, gap_claim, limits_of, theorem_claims
+from elastic_consistency.studies.claims import (
+    Limits,
+    gap_claim,
+    limits_of,
+    mean_over_nodes,
+    theorem_claims,
+)
 from elastic_consistency.studies.divergence import Place
+from elastic_consistency.studies.elastic_families import Family, GapBound, Values, family_of
 from elastic_consistency.studies.farthest import FarthestModel
 from elastic_consistency.studies.judged_run import judged_run
 from elastic_consistency.studies.progress import Progress
 from elastic_consistency.studies.runs import with_step_size
 from elastic_consistency.studies.study import Certificate, Contender, Study
 from elastic_consistency.validation import Claim, Verdict, judge_all
-
-_MOST_JOBS = 1000  # a trace keeps every point up to here, and the proofs need every point
 
 
 @final
@@ -111,32 +112,39 @@ def certify(
         ValueError: If the bounds do not speak about it.
     """
     certificate = study.certificate or Certificate()
-    reason = obstacle(contender, schedule)
-    if reason:
-        raise ValueError(f"certify does not apply: {reason}.")
+    family = family_of(contender, schedule, certificate.bounds)
+    if isinstance(family, str):
+        raise ValueError(f"certify does not apply: {family}.")
     limits = limits_of(study.oracle, certificate.radius)
     rule = with_step_size(contender.rule, step_size)
-    probes = (StartedSequence(), AppliedSequence(every=_MOST_JOBS), FarthestModel())
-    seeds = certificate.sample_seeds
-    told = progress or Progress()
-    measured, diverged = judged_run(study, schedule, rule, probes, seeds=seeds, progress=told)
-    values, verdicts = _values(schedule, limits, step_size), ()
+    probes = (*family.probes, FarthestModel())
+    measured, diverged = judged_run(
+        study,
+        schedule,
+        rule,
+        contender.codec,
+        probes,
+        seeds=certificate.sample_seeds,
+        progress=progress or Progress(),
+    )
+    values, verdicts = _values(family, limits, rule.auxiliary_step_size, study.oracle), ()
+    farthest = _farthest(measured, family)
     if diverged is None:
-        unmet = _unmet(study.oracle.constants(), limits, measured, constant=rule.constant_step)
-        claims = _claims(measured, values, limits, unmet)
+        unmet = _unmet(study.oracle.constants(), limits, farthest, constant=rule.constant_step)
+        claims = _claims(measured, family, values, limits, unmet, schedule.jobs.round)
         verdicts = judge_all(claims, error_rate=certificate.error_rate)
-    ceilings = limits.ceilings(values)
     return Certification(
         contender=contender.name,
         step_size=step_size,
         values=values,
-        gaps=_gap_curves(measured, values),
+        gaps=tuple(_gap_curve(measured, gap, values, schedule.jobs.round) for gap in family.gaps),
         verdicts=verdicts,
         informative=tuple(
-            v.bound_value is not None and v.bound_value < ceilings[v.bound] for v in verdicts
+            v.bound_value is not None and v.bound_value < limits.ceiling(get(v.bound), values)
+            for v in verdicts
         ),
-        steps=_steps(values, ceilings),
-        farthest=math.inf if diverged else _farthest(measured) / limits.start_distance,
+        steps=tuple(_largest_step(name, values, limits) for name in family.theorems),
+        farthest=math.inf if diverged else farthest / limits.start_distance,
         radius=certificate.radius,
         error_rate=certificate.error_rate,
         replicates=certificate.replicates,
@@ -146,45 +154,37 @@ def certify(
     )
 
 
-def obstacle(contender: Contender, schedule: Schedule) -> str:
-    """Why the bounds of this file do not speak about a contender; "" if they do."""
-    if schedule.metadata.hosts != (SERVER,):
-        return "the bounds used here speak of one replica, on the server"
-    if not bool((schedule.jobs.share == 1).all()):
-        return "the bounds used here need every gradient to be applied, in full"
-    if not isinstance(contender.rule, SGD) or not isinstance(contender.codec, Identity):
-        return "the bounds used here speak of plain SGD without compression"
-    if len(schedule.jobs) > _MOST_JOBS:
-        return f"a certificate keeps every point, so Certificate.jobs is at most {_MOST_JOBS}"
-    return ""
+def obstacle(study: Study, contender: Contender, schedule: Schedule) -> str:
+    """Why the bounds of a study do not speak about a contender; "" if they do."""
+    if study.oracle.minimiser() is None:
+        return "the constants hold on a ball around the minimiser, which is not known"
+    bounds = study.certificate.bounds if study.certificate else ()
+    family = family_of(contender, schedule, bounds)
+    return family if isinstance(family, str) else ""
 
 
-def _values(schedule: Schedule, limits: Limits, step_size: float) -> dict[str, float]:
+def _values(family: Family, limits: Limits, step_size: float, oracle: AbstractOracle) -> Values:
     constants = limits.constants
-    in_flight = int(schedule.in_flight().max(initial=0))
     moment = constants.second_moment**0.5
-    return {
+    values = {
         "alpha": step_size,
         "L": constants.smoothness,
         "c": constants.strong_convexity,
         "sigma": constants.variance**0.5,
         "M": moment,
-        "B": in_flight * moment,
-        "T": len(schedule.jobs),
+        "T": family.steps,
         "Delta": limits.start_excess,
         "R0": limits.start_distance,
-        "n": schedule.metadata.n_workers,
-        "c_jobs": in_flight,
-        "tau_max": int(schedule.staleness().steps.max(initial=0)),
-    }
+    } | family.constants(moment, oracle.dimension)
+    return values | {"B": get(family.elastic).evaluate(values)}
 
 
 def _unmet(
-    everywhere: Constants, limits: Limits, measured: Measurement, *, constant: bool
+    everywhere: Constants, limits: Limits, farthest: float, *, constant: bool
 ) -> frozenset[Requirement]:
     """Requirements that this run is known not to meet."""
     unmet = set() if constant else {Requirement.CONSTANT_STEP_SIZE}
-    if _farthest(measured) > limits.radius:
+    if farthest > limits.radius:
         unmet |= {Requirement.SECOND_MOMENT, Requirement.VARIANCE, Requirement.ELASTIC}
     if everywhere.heterogeneity > 0:
         unmet.add(Requirement.UNBIASED)
@@ -193,47 +193,49 @@ def _unmet(
     return frozenset(unmet)
 
 
-def _farthest(measured: Measurement) -> float:
+def _farthest(measured: Measurement, family: Family) -> float:
     views = measured["farthest_squared_distance"].last.max()
-    auxiliary = measured["squared_distance_started"].values.max()
+    auxiliary = measured[f"squared_distance_{family.sequence}"].values.max()
     return float(max(views, auxiliary) ** 0.5)
 
 
 def _claims(
     measured: Measurement,
-    values: dict[str, float],
+    family: Family,
+    values: Values,
     limits: Limits,
     unmet: frozenset[Requirement],
+    rounds: np.ndarray,
 ) -> list[Claim]:
-    return [
-        gap_claim(measured["gap_started"], get("server_started_gap"), values, limits, unmet),
-        gap_claim(measured["gap_applied"], get("server_applied_gap"), values, limits, unmet),
-        *theorem_claims(measured, values, limits, unmet),
-    ]
-
-
-def _gap_curves(measured: Measurement, values: dict[str, float]) -> tuple[GapCurve, ...]:
-    return tuple(
-        _gap_curve(measured, name, f"server_{name}_gap", values) for name in ("started", "applied")
+    gaps = (
+        gap_claim(measured[f"gap_{gap.sequence}"], gap, values, limits, unmet, rounds=rounds)
+        for gap in family.gaps
     )
+    return [*gaps, *theorem_claims(measured, family, values, limits, unmet)]
 
 
-def _gap_curve(measured: Measurement, name: str, bound: str, values: dict[str, float]) -> GapCurve:
-    trace = measured[f"gap_{name}"]
+def _gap_curve(
+    measured: Measurement, gap: GapBound, values: Values, rounds: np.ndarray
+) -> GapCurve:
+    trace = measured[f"gap_{gap.sequence}"]
     with np.errstate(over="ignore", invalid="ignore"):  # of a run that diverged
-        squares = (trace.values**2).mean(axis=1)
+        squares, time = trace.values**2, trace.time
+        if gap.over_nodes:
+            time = mean_over_nodes(time[:, None], rounds[trace.position])[:, 0]
+            squares = mean_over_nodes(squares, rounds[trace.position])
+        mean = squares.mean(axis=1)
+    order = np.argsort(time, kind="stable")  # a fast worker may be rounds ahead
     return GapCurve(
-        sequence=name,
-        time_s=trace.time,
-        rms=np.sqrt(squares),
-        peak=trace.peak,
-        time_average=float(np.sqrt(squares.mean())),
-        bound=get(bound).evaluate(values),
-        bound_name=bound,
+        sequence=gap.sequence,
+        time_s=time[order],
+        rms=np.sqrt(mean[order]),
+        peak=float(np.sqrt(mean.max(initial=0.0))) if gap.over_nodes else trace.peak,
+        time_average=float(np.sqrt(mean.mean())),
+        bound=get(gap.name).evaluate(values),
+        bound_name=gap.name,
     )
 
 
-def _steps(values: dict[str, float], ceilings: dict[str, float]) -> tuple[CertifiedStep, ...]:
-    names = ("strongly_convex_single_step", "nonconvex_single_step")
-    without = {name: value for name, value in values.items() if name != "alpha"}
-    return tuple(certified_step(get(name), without, ceiling=ceilings[name]) for name in names)
+def _largest_step(name: str, values: Values, limits: Limits) -> CertifiedStep:
+    without = {symbol: value for symbol, value in values.items() if symbol != "alpha"}
+    return certified_step(get(name), without, ceiling=limits.ceiling(get(name), values))

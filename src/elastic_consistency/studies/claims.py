@@ -8,7 +8,9 @@ import numpy as np
 
 from elastic_consistency.bounds import Bound, Requirement, get
 from elastic_consistency.execution import Measurement, Trace
+from elastic_consistency.execution.quantities import Quantity
 from elastic_consistency.optimization.oracles import AbstractOracle, Constants, LogisticRegression
+from elastic_consistency.studies.elastic_families import Family, GapBound, Values
 from elastic_consistency.validation import (
     Claim,
     Estimate,
@@ -17,7 +19,6 @@ from elastic_consistency.validation import (
     supremum_of_means,
 )
 
-Values = dict[str, float]
 Measure = Callable[[float], Estimate]
 
 
@@ -40,16 +41,21 @@ class Limits:
     start_excess: float
     largest_gradient: float | None
 
-    def ceilings(self, values: Values) -> dict[str, float]:
-        """Largest value on the ball of what each theorem bounds."""
+    def ceiling(self, bound: Bound, values: Values) -> float:
+        """Largest value on the ball of what a bound speaks of; infinity where it is unknown."""
+        if bound.quantity is Quantity.SQUARED_DISTANCE:
+            return self.radius**2
         gradient = np.inf if self.largest_gradient is None else self.largest_gradient
-        slope = min(self.constants.smoothness * self.radius, gradient)
-        return {
-            "server_started_gap": values["c_jobs"] * gradient,
-            "server_applied_gap": values["tau_max"] * gradient,
-            "nonconvex_single_step": slope**2,
-            "strongly_convex_single_step": self.radius**2,
-        }
+        if bound.quantity is Quantity.MEAN_SQUARED_GRADIENT:
+            return min(self.constants.smoothness * self.radius, gradient) ** 2
+        return _with_gradient(bound, values, gradient)
+
+
+def _with_gradient(bound: Bound, values: Values, gradient: float) -> float:
+    """A bound of B that is proportional to M, with the largest gradient in its place."""
+    if not np.isfinite(gradient) or values["M"] <= 0:
+        return np.inf
+    return bound.evaluate(values) * gradient / values["M"]
 
 
 def limits_of(oracle: AbstractOracle, radius: float) -> Limits:
@@ -78,11 +84,29 @@ def _largest_gradient(oracle: AbstractOracle, minimiser: np.ndarray, radius: flo
 
 
 def gap_claim(
-    trace: Trace, bound: Bound, values: Values, limits: Limits, unmet: frozenset[Requirement]
+    trace: Trace,
+    gap: GapBound,
+    values: Values,
+    limits: Limits,
+    unmet: frozenset[Requirement],
+    *,
+    rounds: np.ndarray,
 ) -> Claim:
-    """B is at most `bound`, from the squared gaps of every replicate at every point."""
-    ceiling = limits.ceilings(values)[bound.name]
+    """B is at most the bound, from the squared gaps of every replicate at every point.
+
+    Args:
+        trace: The gaps.
+        gap: The bound.
+        values: Number for each symbol.
+        limits: What the ball allows.
+        unmet: Requirements that are not met.
+        rounds: (J,) round of each job, for bounds of the mean over the workers of a round.
+    """
+    bound = get(gap.name)
+    ceiling = limits.ceiling(bound, values) if gap.every_path else np.inf
     squares = trace.values**2
+    if gap.over_nodes:
+        squares = mean_over_nodes(squares, rounds[trace.position])
 
     def estimate(confidence: float) -> Estimate:
         if not _fits(squares, ceiling**2):
@@ -94,27 +118,45 @@ def gap_claim(
     return Claim(_labelled(estimate, trace, limits), bound, values, unmet)
 
 
+def mean_over_nodes(values: np.ndarray, rounds: np.ndarray) -> np.ndarray:
+    """(T, R) means over all points of each round, of (P, R) values."""
+    _, position = np.unique(rounds, return_inverse=True)
+    sums = np.zeros((int(position.max()) + 1, values.shape[1]))
+    np.add.at(sums, position, values)
+    return sums / np.bincount(position)[:, None]
+
+
 def theorem_claims(
-    measured: Measurement, values: Values, limits: Limits, unmet: frozenset[Requirement]
+    measured: Measurement,
+    family: Family,
+    values: Values,
+    limits: Limits,
+    unmet: frozenset[Requirement],
 ) -> tuple[Claim, ...]:
-    """NC1 of the squared gradient and SC1 of the squared distance, on the started sequence."""
-    ceilings = limits.ceilings(values)
-    gradient, distance = measured["squared_gradient_started"], measured["squared_distance_started"]
-    # The last point of the trace is x_{T-1}: the sequence has no view after the last read.
-    shorter = values | {"T": values["T"] - 1}
-    rows = (
-        ("nonconvex_single_step", gradient.mean, gradient, values),
-        ("strongly_convex_single_step", distance.last, distance, shorter),
-    )
+    """The squared gradient on average and the squared distance at the end, of one sequence."""
     return tuple(
-        Claim(
-            _labelled(_mean_of(samples, ceilings[name]), trace, limits),
-            get(name),
-            at,
-            unmet,
-        )
-        for name, samples, trace, at in rows
+        _theorem_claim(get(name), measured, family, values, limits, unmet)
+        for name in family.theorems
     )
+
+
+def _theorem_claim(
+    bound: Bound,
+    measured: Measurement,
+    family: Family,
+    values: Values,
+    limits: Limits,
+    unmet: frozenset[Requirement],
+) -> Claim:
+    if bound.quantity is Quantity.MEAN_SQUARED_GRADIENT:
+        trace = measured[f"squared_gradient_{family.sequence}"]
+        samples = trace.mean
+    else:
+        trace = measured[f"squared_distance_{family.sequence}"]
+        # The last point of the trace is x_{T-1}: the sequence has no view after the last read.
+        samples, values = trace.last, values | {"T": values["T"] - 1}
+    measure = _mean_of(samples, limits.ceiling(bound, values))
+    return Claim(_labelled(measure, trace, limits), bound, values, unmet)
 
 
 def _mean_of(samples: np.ndarray, ceiling: float) -> Measure:

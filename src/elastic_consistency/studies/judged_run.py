@@ -20,6 +20,7 @@ def judged_run(
     study: Study,
     schedule: Schedule,
     rule: Any,
+    codec: Any,
     probes: tuple[Any, ...],
     *,
     seeds: tuple[int, ...],
@@ -31,19 +32,20 @@ def judged_run(
         study: The problem, and where finished parts are kept.
         schedule: What is executed.
         rule: The update rule.
+        codec: Compression of updates.
         probes: What is measured.
         seeds: One a replicate.
         progress: Who wants to know how far it is.
     """
 
     def measure() -> Arrays:
-        execution = Execution(schedule, study.oracle, rule, seeds=seeds, probes=probes)
+        execution = Execution(schedule, study.oracle, rule, codec=codec, seeds=seeds, probes=probes)
         return _measure(execution, lambda done: progress.say(
             "measuring against the bounds", done / len(schedule.rows)
         ))  # fmt: skip
 
     digest = schedule.digest()
-    found = study.finished.arrays((digest, study.oracle, rule, seeds, probes), measure)
+    found = study.finished.arrays((digest, study.oracle, rule, codec, seeds, probes), measure)
     names = [name.removesuffix(".values") for name in found if name.endswith(".values")]
     traces = {name: _trace(name, found) for name in names}
     return Measurement(traces, (), seeds, digest), place_from(found["diverged"])

@@ -115,11 +115,9 @@ def _certify(
     contender = study.contenders[0]
     if study.certificate is None:
         return None, "the study asks for no certificate"
-    if study.oracle.minimiser() is None:
-        return None, "the constants hold on a ball around the minimiser, which is not known"
     shorter = replace(contender, jobs=study.certificate.jobs)
     schedule = schedule_of(study, shorter, study.certificate.timing_seed)
-    reason = obstacle(contender, schedule)
+    reason = obstacle(study, contender, schedule)
     if reason:
         return None, reason
     return certify(study, contender, schedule, result.step_size, progress), ""

@@ -52,6 +52,7 @@ class Certificate:
         radius: The constants hold on the ball around the minimiser of this radius, in units
             of the distance of the start; > 1. A run that leaves it is not judged.
         error_rate: Probability with which some true bound may be called violated, in (0, 1).
+        bounds: Names of the bounds to check; by default all that speak about the contender.
     """
 
     jobs: int = 400
@@ -60,6 +61,7 @@ class Certificate:
     first_sample_seed: int = 1_000_000
     radius: float = 1.25
     error_rate: float = 0.01
+    bounds: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check(self.jobs >= 1, self, "jobs", "a number of gradients >= 1")

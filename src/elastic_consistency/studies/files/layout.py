@@ -130,6 +130,8 @@ class CertificateTable(Table):
         timing_seed: Of its schedule.
         radius: Of the ball on which the constants hold, times the distance of the start.
         error_rate: Probability of calling some true bound violated.
+        bounds: Names of the bounds to check, as in `elastic bounds list`; all that apply if left
+            out.
     """
 
     gradients: Annotated[int, Field(ge=1, le=1000)]
@@ -137,6 +139,7 @@ class CertificateTable(Table):
     timing_seed: Seed = 0
     radius: Annotated[float, Field(gt=1)] = 1.25
     error_rate: Share = 0.01
+    bounds: list[str] = Field(default_factory=list)
 
 
 class PayloadTable(Table):

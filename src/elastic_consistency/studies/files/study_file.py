@@ -21,7 +21,12 @@ from elastic_consistency.simulator import (
 )
 from elastic_consistency.simulator.protocols import AbstractProtocol
 from elastic_consistency.studies.files.building import build, build_kind
-from elastic_consistency.studies.files.errors import FieldError, StudyFileError, nearest
+from elastic_consistency.studies.files.errors import (
+    FieldError,
+    StudyFileError,
+    nearest,
+    unknown_value,
+)
 from elastic_consistency.studies.files.kinds import file_fields, kinds
 from elastic_consistency.studies.files.layout import (
     ContenderTable,
@@ -97,6 +102,7 @@ def _study(table: StudyTable, modules: _Modules) -> Study:
             timing_seed=certificate.timing_seed,
             radius=certificate.radius,
             error_rate=certificate.error_rate,
+            bounds=_bounds(certificate.bounds),
         ),
         confidence=table.comparison.confidence,
         payload=Payload(payload.model_bytes, payload.update_bytes),
@@ -109,6 +115,17 @@ def _problem(table: StudyTable, n_workers: int, modules: _Modules) -> tuple[Abst
         return problem_of(table.problem, n_workers, modules)
     except ValidationError as error:
         raise first_problem(error, TABLES[table.problem["kind"]], "problem") from error
+
+
+def _bounds(names: list[str]) -> tuple[str, ...]:
+    if names:
+        from elastic_consistency.bounds import list_bounds  # loads sympy
+
+        known = [bound.name for bound in list_bounds()]
+        for k, name in enumerate(names):
+            if name not in known:
+                raise unknown_value(f"certificate.bounds[{k}]", name, known)
+    return tuple(names)
 
 
 def _seeds(given: SeedRange) -> tuple[int, ...]:
