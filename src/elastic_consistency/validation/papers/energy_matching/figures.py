@@ -32,10 +32,10 @@ _WORKERS = (5, 10, 20, 30)
 _SMALLER = "5000 of 60000 MNIST images"
 
 
-def _sizes(effort: Effort, seeds: int) -> tuple[int, int, range]:
+def _sizes(effort: Effort) -> tuple[int, int, range]:
     """Steps a worker, batch, seeds."""
-    count = effort.pick(seeds, max(seeds, 5))
-    return effort.pick(60, 937), effort.pick(16, 64), range(FRESH_SEED, FRESH_SEED + count)
+    count = effort.pick(3, 5)
+    return effort.pick(40, 937), effort.pick(16, 64), range(FRESH_SEED, FRESH_SEED + count)
 
 
 def _losses(
@@ -68,7 +68,7 @@ def figure_1d(effort: Effort, _value: PaperValue) -> Finding:
     n = 5 and 30 by paired intervals, the order of the methods by means at every n.
     """
     rules = {"GEM": GEM(0.05), "Downpour": SGD(0.05), "adaptive staleness": DynSGD(0.05)}
-    sizes = _sizes(effort, 4)
+    sizes = _sizes(effort)
     losses = {name: _losses(rule, _WORKERS, sizes) for name, rule in rules.items()}
     mean = {name: table.mean(axis=0) for name, table in losses.items()}
     best = np.minimum(mean["Downpour"], mean["adaptive staleness"])
@@ -99,7 +99,7 @@ def figure_1d(effort: Effort, _value: PaperValue) -> Finding:
 
 def figure_3(effort: Effort, value: PaperValue) -> Finding:
     """Median pi over n, in the runs of GEM of figure 1d, judged between the ends."""
-    sizes = _sizes(effort, 4)
+    sizes = _sizes(effort)
     steps, batch, seeds = sizes
     found = np.array(
         [[train(n, GEM(0.05), steps, batch, s).median_factor for n in _WORKERS] for s in seeds]
@@ -123,7 +123,7 @@ def figure_3(effort: Effort, value: PaperValue) -> Finding:
 
 def large_steps(effort: Effort, _value: PaperValue) -> Finding:
     """eta = 0.1, GEM against Downpour."""
-    workers, sizes = (5, 20), _sizes(effort, 3)
+    workers, sizes = (5, 20), _sizes(effort)
     gem, downpour = (_losses(rule, workers, sizes) for rule in (GEM(0.1), SGD(0.1)))
     return in_shape(
         (*_shown("GEM", gem, workers), *_shown("Downpour", downpour, workers)),
