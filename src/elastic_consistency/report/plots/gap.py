@@ -34,13 +34,14 @@ def gap_against_bound(certification: Certification) -> Figure:
 
 
 def _draw(axes, gap: GapCurve, colour: str) -> None:
-    shown = (gap.rms > 0) & (gap.rms < _TALLEST * gap.bound)  # a run that diverged has no end
-    axes.plot(gap.time_s[shown], gap.rms[shown], color=colour, linewidth=1.2)
+    shown = gap.rms > 0
+    rms = np.fmin(gap.rms, _TALLEST * gap.bound)  # a run that diverges has no largest gap
+    axes.plot(gap.time_s[shown], rms[shown], color=colour, linewidth=1.2)
     axes.axhline(gap.bound, color=INK, linestyle=(0, (4, 2)), linewidth=1.2)
     place = {"xycoords": ("axes fraction", "data"), "ha": "right", "va": "top"}
     axes.annotate(f"bound {number(gap.bound)}", (1, gap.bound * 0.93), **place)
     axes.set(yscale="log", xlabel="simulated time [s]", title=f"{gap.sequence} sequence")
-    axes.set_ylim(top=max(gap.bound, gap.rms[shown].max(initial=0.0)) * 2)
+    axes.set_ylim(top=max(gap.bound, rms.max(initial=0.0)) * 2)
 
 
 def _words(gap: GapCurve) -> str:

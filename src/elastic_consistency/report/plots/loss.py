@@ -58,9 +58,9 @@ def _draw(axes, band: Band, label: str, position: int) -> None:
 
 
 def _cut(band: Band, outcome: StudyOutcome) -> Band:
-    """Without what is far above the start: a run that diverges has no largest loss."""
+    """Cut off far above the start: a run that diverges has no largest loss."""
     highest = _TALLEST * (outcome.start_loss - outcome.infimum)
-    curves = (np.where(c <= highest, c, np.nan) for c in (band.mean, band.lower, band.upper))
+    curves = (np.fmin(curve, highest) for curve in (band.mean, band.lower, band.upper))
     return Band(band.x, *curves)
 
 

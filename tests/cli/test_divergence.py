@@ -1,0 +1,100 @@
+"""A study that diverges fails, says where, and keeps what was measured until then."""
+
+import json
+
+import numpy as np
+import pytest
+from pyarrow import parquet
+
+STUDY = """
+format = 1
+name = "wild"
+[problem]
+kind = "quadratic"
+spectrum = [1.0, 0.5]
+noise_variance = 0.001
+start = [1.0, 1.0]
+[links.none]
+latency_s = 0.0
+jitter = { kind = "constant", seconds = 0.0 }
+bandwidth_bytes_per_s = inf
+[cluster]
+fabric = "none"
+[[cluster.workers]]
+count = 3
+compute = { kind = "exponential", scale_s = 0.1 }
+link = "none"
+[[contenders]]
+name = "asynchronous"
+protocol = "asynchronous_server"
+gradients = 4000
+[comparison]
+target_share = 0.5
+step_sizes_times_smoothness = [3.5] # beyond 2 / L, where gradient descent diverges
+[seeds]
+timing = { first = 0, count = 2 }
+tuning = { first = 9, count = 1 }
+replicates = 2
+"""
+
+
+@pytest.fixture
+def wild(tmp_path):
+    path = tmp_path / "wild.toml"
+    path.write_text(STUDY)
+    return path
+
+
+def test_it_fails_and_names_contender_job_worker_and_step(elastic, wild, tmp_path):
+    answer = elastic("run", wild, "--output", tmp_path / "out")
+
+    assert (answer.code, answer.err.count("\n")) == (1, 1)
+    assert "elastic: asynchronous diverged on 2 of 2 schedules" in answer.err
+    (row, _) = parquet.read_table(tmp_path / "out/data/divergences.parquet").to_pylist()
+    assert f"job {row['job']} of worker {row['worker']}" in answer.err
+    assert f"step {row['step']}" in answer.err
+
+
+def test_what_was_measured_until_then_is_kept_and_flagged(elastic, wild, tmp_path):
+    elastic("run", wild, "--output", tmp_path / "out")
+
+    data = tmp_path / "out" / "data"
+    table = parquet.read_table(data / "losses_until_divergence.parquet").to_pydict()
+    assert set(table["diverged"]) == {True}
+    assert set(zip(table["timing_seed"], table["replicate"], strict=True)) == {
+        (seed, replicate) for seed in (0, 1) for replicate in (0, 1)
+    }
+    # f(1, 1) = (1 + .5) / 2 at the start, and beyond any bound in the end.
+    assert table["time_s"][0] == 0.0
+    assert table["loss"][0] == pytest.approx(0.75)
+    finite = np.array(table["loss"])[np.isfinite(table["loss"])]
+    assert finite.max() > 1e100
+    (contender,) = parquet.read_table(data / "contenders.parquet").to_pylist()
+    assert contender["diverged_schedules"] == 2
+    assert (tmp_path / "out" / "report.html").exists()
+    assert (tmp_path / "out" / "asynchronous-0.parquet").exists()
+
+
+def test_the_result_can_be_read_again(elastic, wild, tmp_path):
+    elastic("run", wild, "--output", tmp_path / "out")
+
+    told = elastic("report", tmp_path / "out", "--output", tmp_path / "again.html")
+
+    assert (told.code, told.err) == (0, "")
+    assert "diverged on 2 schedules" in (tmp_path / "again.html").read_text()
+
+
+def test_the_judged_run_keeps_its_gaps(elastic, wild, tmp_path):
+    certificate = "[certificate]\ngradients = 1000\nreplicates = 2\nerror_rate = 0.01\n"
+    text = STUDY.replace("[3.5]", "[1e3]").replace("gradients = 4000", "gradients = 1000")
+    wild.write_text(text + certificate)
+
+    answer = elastic("run", wild, "--output", tmp_path / "out", "--json")
+
+    told = json.loads(answer.out, parse_constant=pytest.fail)
+    assert answer.code == 1
+    assert "the judged run of asynchronous diverged: Replica 0 is not finite" in answer.err
+    assert told["certification"]["verdicts"] == []
+    gaps = parquet.read_table(tmp_path / "out/data/gaps.parquet").to_pydict()
+    assert set(gaps["diverged"]) == {True}
+    assert set(gaps["sequence"]) == {"started", "applied"}
