@@ -199,6 +199,19 @@ def test_a_record_that_is_no_longer_true_is_computed_again(tmp_path, change):
     assert len(CALLS) == 1
 
 
+def test_a_folder_that_cannot_be_is_refused_before_anything_is_computed(tmp_path, capsys):
+    CALLS.clear()
+    (tmp_path / "file").touch()
+
+    with pytest.raises(FileExistsError):
+        list(run_claims((CLAIM,), tmp_path / "file"))
+    code = main(["papers", "run", "top-k-condition", "--output", str(tmp_path / "file")])
+
+    assert not CALLS
+    assert code == 2
+    assert "file exists" in capsys.readouterr().err
+
+
 def test_the_listener_hears_of_every_row_and_of_the_end(tmp_path):
     heard = []
 

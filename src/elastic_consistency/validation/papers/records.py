@@ -48,7 +48,6 @@ def key_of(claim: PaperClaim, effort: Effort) -> str:
 
 def save(record: Record, folder: Path) -> None:
     """Write the record of a row; a reader sees the old file or the new one, never a part."""
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{record['name']}.json"
     beside = path.with_suffix(".part")
     beside.write_text(json.dumps(record, indent=1, allow_nan=False), "utf-8")

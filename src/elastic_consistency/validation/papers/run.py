@@ -29,8 +29,12 @@ def run_claims(
         folder: Where records are written, one file a row.
         effort: How much is computed; scaled down by default.
         listener: Called with the row that begins and the share of the work done.
+
+    Raises:
+        OSError: If nothing can be written there; before anything is computed.
     """
     effort = effort or Effort()
+    folder.mkdir(parents=True, exist_ok=True)
     missing = {c.name: c.seconds for c in claims if load(c, effort, folder) is None}
     work, done = sum(missing.values()) or 1.0, 0.0
     for claim in claims:
