@@ -66,8 +66,9 @@ def judged(request, study):
     change, bound, constants = FAMILIES[request.param]
     contender = replace(study.contenders[0], jobs=80, **change)
     schedule = schedule_of(study, contender, 0)
-    step_size = 0.02 / study.oracle.constants().smoothness
-    return certify(study, contender, schedule, step_size), bound, constants
+    step_size = 0.001 / study.oracle.constants().smoothness
+    many = replace(study, certificate=replace(study.certificate, replicates=400))
+    return certify(many, contender, schedule, step_size), bound, constants
 
 
 def test_the_schedule_gives_the_constants(judged):
@@ -85,6 +86,8 @@ def test_true_bounds_are_not_violated_and_gaps_have_a_proved_interval(judged):
     outcomes = {verdict.bound: verdict.outcome for verdict in certification.verdicts}
     assert Outcome.VIOLATED not in outcomes.values()
     assert len(outcomes) == 3
+    assert outcomes[bound] is Outcome.CONSISTENT, certification.verdicts[0].sentence
+    assert Outcome.NOT_APPLICABLE not in outcomes.values()
     assert certification.verdicts[0].bound == bound
     assert certification.verdicts[0].estimate.method is Method.EMPIRICAL_BERNSTEIN
 

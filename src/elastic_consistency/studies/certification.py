@@ -226,7 +226,7 @@ def _gap_curve(
         mean = squares.mean(axis=1)
     order = np.argsort(time, kind="stable")  # a fast worker may be rounds ahead
     return GapCurve(
-        sequence=gap.sequence,
+        sequence=get(gap.name).sequence.value,
         time_s=time[order],
         rms=np.sqrt(mean[order]),
         peak=float(np.sqrt(mean.max(initial=0.0))) if gap.over_nodes else trace.peak,

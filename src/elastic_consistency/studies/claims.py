@@ -115,7 +115,7 @@ def gap_claim(
             squares, low=0.0, high=ceiling**2, confidence=confidence
         ).increasing(np.sqrt)
 
-    return Claim(_labelled(estimate, trace, limits), bound, values, unmet)
+    return Claim(_labelled(estimate, bound, limits), bound, values, unmet)
 
 
 def mean_over_nodes(values: np.ndarray, rounds: np.ndarray) -> np.ndarray:
@@ -156,7 +156,7 @@ def _theorem_claim(
         # The last point of the trace is x_{T-1}: the sequence has no view after the last read.
         samples, values = trace.last, values | {"T": values["T"] - 1}
     measure = _mean_of(samples, limits.ceiling(bound, values))
-    return Claim(_labelled(measure, trace, limits), bound, values, unmet)
+    return Claim(_labelled(measure, bound, limits), bound, values, unmet)
 
 
 def _mean_of(samples: np.ndarray, ceiling: float) -> Measure:
@@ -177,11 +177,16 @@ def _approximate(samples: np.ndarray, confidence: float) -> Estimate:
     return student_t(samples, confidence=confidence)
 
 
-def _labelled(estimate: Measure, trace: Trace, limits: Limits) -> Measure:
-    """What it measures, and the estimated constants that every verdict on it rests on."""
+def _labelled(estimate: Measure, bound: Bound, limits: Limits) -> Measure:
+    """What it measures, and the estimated constants that every verdict on it rests on.
+
+    The family measures on the sequence of its bounds: the started sequence is the momentum and
+    the error-corrected one of rules and codecs that have these, and the aggregate of rounds is
+    the mean of replicas.
+    """
     return lambda confidence: replace(
         estimate(confidence),
-        quantity=trace.quantity,
-        sequence=trace.sequence,
+        quantity=bound.quantity,
+        sequence=bound.sequence,
         conditional_on=limits.constants.estimated,
     )
