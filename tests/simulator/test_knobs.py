@@ -30,6 +30,7 @@ from elastic_consistency.simulator.protocols import AsynchronousServer
 N = 4
 LINK = Link(0.05, Exponential(0.02), 1e6)
 BASE = Cluster.alike(N, Exponential(1.0), link=LINK)
+STEADY = Cluster.alike(N, Exponential(1.0), link=replace(LINK, jitter=Constant(0.02)))
 BUSY = BackgroundTraffic(0.9, Exponential(0.5), Exponential(2.0))
 
 
@@ -105,7 +106,9 @@ KNOBS = {
         replace(BASE, server_bandwidth_bytes_per_s=2e4), "shared port of the server"
     ),
     "fabric_bandwidth_bytes_per_s": Knob(
-        replace(BASE, fabric_bandwidth_bytes_per_s=2e4), "shared bandwidth between workers"
+        replace(STEADY, fabric_bandwidth_bytes_per_s=2e4),
+        "shared bandwidth between workers",
+        start=STEADY,
     ),
     "shared_hosts": Knob(replace(BASE, shared_hosts=(SharedHost((0, 1, 2), 0.5),)), "shared hosts"),
     "crash": _faults(Crash(1, 2.0, 3.0)),
@@ -125,16 +128,12 @@ KNOBS = {
 
 _MEMBERS = frozenset({"crash", "random crashes", "late start"})
 _FABRIC = frozenset({"fabric_bandwidth_bytes_per_s"})
-_PORT = frozenset({"server_bandwidth_bytes_per_s"})
 #: What each protocol cannot do; none of it is ignored.
 REFUSED = {
-    "AllReduce": _FABRIC,
-    "LocalSgd": _FABRIC,
     "LossyBroadcast": _MEMBERS | _FABRIC,
-    "CrashFaults": _MEMBERS | _FABRIC,
-    "Layerwise": _MEMBERS | _FABRIC | {"shared_hosts"},
-    "PairwiseAveraging": _FABRIC,
-    "EnergyMatchingServer": _MEMBERS | _PORT,
+    "CrashFaults": _MEMBERS,
+    "Layerwise": _MEMBERS | {"shared_hosts"},
+    "EnergyMatchingServer": _MEMBERS,
 }
 
 

@@ -75,3 +75,11 @@ class Channel:
     def send(self, done: Callable[[], None]) -> Transfer:
         """Send one; `done` is called when it arrives."""
         return Transfer(self._env, self._seconds(self._env.now), self._n_bytes, self._port, done)
+
+    def passes_at_once(self, done: Callable[[], None]) -> bool:
+        """True, and nothing is called, if the next transfer takes no time; else it is sent."""
+        seconds = self._seconds(self._env.now)
+        if seconds == 0 and self._port is None:
+            return True
+        Transfer(self._env, seconds, self._n_bytes, self._port, done)
+        return False

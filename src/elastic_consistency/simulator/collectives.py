@@ -1,7 +1,9 @@
 """Cost models of an all-reduce: how long p workers need to sum their vectors."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import final
 
 from elastic_consistency.simulator.links import Link
@@ -14,8 +16,17 @@ class AbstractCollective(ABC):
     __slots__ = ()
 
     @abstractmethod
-    def closed_form(self, n_workers: int, link: Link, n_bytes: float) -> float:
-        """Seconds over equal links without jitter."""
+    def closed_form(
+        self, n_workers: int, link: Link, n_bytes: float, *, shared_bytes_per_s: float = inf
+    ) -> float:
+        """Seconds over equal links without jitter, and then through a fabric that all share.
+
+        Args:
+            n_workers: p.
+            link: Each of the links.
+            n_bytes: Size of the vector.
+            shared_bytes_per_s: What all transfers share; each of n at a time gets 1/n of it.
+        """
 
     @abstractmethod
     def messages(self, network: PeerNetwork, n_bytes: float) -> float:
@@ -25,12 +36,27 @@ class AbstractCollective(ABC):
 def collective_seconds(
     collective: AbstractCollective, network: PeerNetwork, n_bytes: float
 ) -> float:
-    """Seconds of the next all-reduce of `n_bytes`; the closed form where it is exact."""
+    """Seconds of the next all-reduce of `n_bytes`; the closed form where it is exact.
+
+    Raises:
+        ValueError: If transfers share their bandwidth over links that are not all alike.
+    """
     if network.is_uniform:
-        link = network.link(0, 0)
-        steady = Link(link.mean_seconds(0.0), bandwidth_bytes_per_s=link.bandwidth_bytes_per_s)
-        return collective.closed_form(network.n_workers, steady, n_bytes)
+        rate = network.shared_bytes_per_s()
+        return collective.closed_form(
+            network.n_workers, network.steady_link(), n_bytes, shared_bytes_per_s=rate
+        )
     return collective.messages(network, n_bytes)
+
+
+def copies_seconds(
+    network: PeerNetwork, donor: int, receivers: Sequence[int], n_bytes: float
+) -> float:
+    """Seconds until all `receivers` have a copy from `donor`, which sends to all at once."""
+    if network.is_uniform:
+        together = len(receivers) * n_bytes / network.shared_bytes_per_s()
+        return network.steady_link().fixed_seconds(n_bytes) + together
+    return max(network.seconds(donor, receiver, n_bytes) for receiver in receivers)
 
 
 @final
@@ -41,8 +67,11 @@ class Ring(AbstractCollective):
     Source: Patarasuk, Yuan (2009), Bandwidth Optimal All-reduce Algorithms, JPDC 69(2).
     """
 
-    def closed_form(self, n_workers, link, n_bytes):
-        return 2 * (n_workers - 1) * link.fixed_seconds(n_bytes / n_workers)
+    def closed_form(self, n_workers, link, n_bytes, *, shared_bytes_per_s=inf):
+        part = n_bytes / n_workers
+        # In every step all workers send a part at once.
+        step = link.fixed_seconds(part) + n_workers * part / shared_bytes_per_s
+        return 2 * (n_workers - 1) * step
 
     def messages(self, network, n_bytes):
         p, part = network.n_workers, n_bytes / network.n_workers
@@ -66,8 +95,11 @@ class Tree(AbstractCollective):
     Operations in MPICH, IJHPCA 19(1).
     """
 
-    def closed_form(self, n_workers, link, n_bytes):
-        return 2 * (n_workers - 1).bit_length() * link.fixed_seconds(n_bytes)
+    def closed_form(self, n_workers, link, n_bytes, *, shared_bytes_per_s=inf):
+        steps = (n_workers - 1).bit_length()
+        # Whoever takes part in a step does so at once; over all steps each worker sends once.
+        waiting = (n_workers - 1) * n_bytes / shared_bytes_per_s
+        return 2 * (steps * link.fixed_seconds(n_bytes) + waiting)
 
     def messages(self, network, n_bytes):
         p = network.n_workers
@@ -91,10 +123,14 @@ class Tree(AbstractCollective):
 class Flat(AbstractCollective):
     """Everybody sends to worker 0, which sends the sum back; its link serves one at a time."""
 
-    def closed_form(self, n_workers, link, n_bytes):
+    def closed_form(self, n_workers, link, n_bytes, *, shared_bytes_per_s=inf):
         if n_workers == 1:
             return 0.0
-        return 2 * (link.latency_s + (n_workers - 1) * n_bytes / link.bandwidth_bytes_per_s)
+        bandwidth, through = link.bandwidth_bytes_per_s, n_bytes / shared_bytes_per_s
+        # They enter the fabric one by one; the slower of the two stages sets the pace.
+        link_first = (n_workers - 1) * n_bytes / bandwidth + through
+        fabric_first = n_bytes / bandwidth + (n_workers - 1) * through
+        return 2 * (link.latency_s + max(link_first, fabric_first))
 
     def messages(self, network, n_bytes):
         others = range(1, network.n_workers)

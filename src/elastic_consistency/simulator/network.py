@@ -34,7 +34,7 @@ class PeerNetwork:
         n_workers: Workers that are connected.
     """
 
-    __slots__ = ("_draws", "_env", "_fabric", "_links", "_members", "_script", "_seed",
+    __slots__ = ("_draws", "_env", "_fabric", "_links", "_members", "_rate", "_script", "_seed",
                  "_shared", "_troubles", "_used", "n_workers")  # fmt: skip
 
     def __init__(
@@ -49,6 +49,7 @@ class PeerNetwork:
         self._env = env or simpy.Environment()
         self._used = set() if used is None else used
         rate = cluster.fabric_bandwidth_bytes_per_s
+        self._rate = rate
         self._shared = ProcessorSharing(self._env, lambda n: rate / n) if rate < inf else None
         self._troubles: dict[tuple[int, int], LinkTroubles | None] = {}
         self._members: tuple[int, ...] | None = None
@@ -70,6 +71,21 @@ class PeerNetwork:
         steady = self._fabric.is_calm and isinstance(self._fabric.jitter, Constant)
         return steady and not self._links and not self._script.has_partitions
 
+    def steady_link(self) -> Link:
+        """Every link of a uniform network, with its constant jitter in the latency."""
+        link = self.link(0, 0)
+        return Link(link.mean_seconds(0.0), bandwidth_bytes_per_s=link.bandwidth_bytes_per_s)
+
+    def shared_bytes_per_s(self) -> float:
+        """What all transfers share; who asks minds it."""
+        self._used.add("shared bandwidth between workers")
+        return self._rate
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether transfers share a finite bandwidth."""
+        return self._shared is not None
+
     def link(self, sender: int, receiver: int) -> Link:
         """The link from one worker to another."""
         sender, receiver = self._named(sender, receiver)
@@ -88,7 +104,8 @@ class PeerNetwork:
         if self._shared is not None:
             raise ValueError(
                 "This protocol must know how long a transfer takes as it begins: give it a "
-                "cluster without Cluster.fabric_bandwidth_bytes_per_s."
+                "cluster without Cluster.fabric_bandwidth_bytes_per_s. Collectives need not over "
+                "equal links without jitter, losses, other traffic and partitions."
             )
         return self._seconds(sender, receiver, n_bytes, after)
 

@@ -9,7 +9,11 @@ from typing import final
 import simpy
 
 from elastic_consistency.simulator.alarm import Alarm
-from elastic_consistency.simulator.collectives import AbstractCollective, collective_seconds
+from elastic_consistency.simulator.collectives import (
+    AbstractCollective,
+    collective_seconds,
+    copies_seconds,
+)
 from elastic_consistency.simulator.lifetimes import Lifetimes
 from elastic_consistency.simulator.simulation import Simulation
 from elastic_consistency.simulator.stall import Wait
@@ -130,7 +134,7 @@ class ElasticRounds:
         if self._newcomers and self._members:
             self._phase = _Phase.COPYING
             donor, n_bytes = self._members[0], simulation.model_bytes
-            self._copied.set(max(network.seconds(donor, w, n_bytes) for w in self._newcomers))
+            self._copied.set(copies_seconds(network, donor, self._newcomers, n_bytes))
         else:
             self._begin_round()
 

@@ -7,7 +7,6 @@ import numpy as np
 import simpy
 
 from elastic_consistency.schedule import ABSENT, SERVER, Op, Schedule
-from elastic_consistency.simulator.alarm import Alarm
 from elastic_consistency.simulator.protocols.base import AbstractProtocol
 from elastic_consistency.simulator.protocols.client import apply_alone
 from elastic_consistency.simulator.protocols.restatement import (
@@ -87,15 +86,14 @@ class _Matcher:
     """One worker: compute, pull, commit, and again."""
 
     __slots__ = ("_ahead", "_down", "_goes_on", "_job", "_message", "_next", "_processor",
-                 "_pulled", "_replica", "_simulation", "_up", "_worker")  # fmt: skip
+                 "_replica", "_simulation", "_up", "_worker")  # fmt: skip
 
     def __init__(self, simulation: Simulation, worker: int, *, ahead: bool) -> None:
         self._simulation, self._worker, self._ahead = simulation, worker, ahead
         self._replica = worker + 1 if ahead else 0
-        self._down = simulation.transfer(SERVER, worker, simulation.model_bytes)
-        self._up = simulation.transfer(worker, SERVER, simulation.update_bytes)
+        self._down = simulation.channel(SERVER, worker, simulation.model_bytes)
+        self._up = simulation.channel(worker, SERVER, simulation.update_bytes)
         self._processor = simulation.processor(worker, self._on_computed)
-        self._pulled = Alarm(simulation.env, self._on_pulled)
         self._job = self._next = self._message = ABSENT
         self._goes_on = True
 
@@ -127,23 +125,18 @@ class _Matcher:
         if self._ahead:
             self._message = record.message()
             record.put(self._message, replica=0)
-        down = self._down(simulation.env.now)
-        if down == 0:
-            self._on_pulled(event)
-        else:
-            self._pulled.set(down)
+        if self._down.passes_at_once(self._on_pulled):
+            self._on_pulled()
 
-    def _on_pulled(self, event: simpy.Event) -> None:
+    def _on_pulled(self) -> None:
         """The model is here: commit, and compute again."""
         record, job = self._simulation.record, self._job
         record.encode(job)
-        up = self._up(self._simulation.env.now)
+        at_once = self._up.passes_at_once(lambda: apply_alone(self._simulation, job))
         if self._ahead:
-            self._step_ahead(job, commit=up == 0)
-        elif up == 0:
+            self._step_ahead(job, commit=at_once)
+        elif at_once:
             apply_alone(self._simulation, job)
-        if up > 0:
-            Alarm(self._simulation.env, lambda _event: apply_alone(self._simulation, job)).set(up)
         if self._ahead or not self._goes_on:
             record.drop(job=self._next, share=0.0)
         if self._goes_on:

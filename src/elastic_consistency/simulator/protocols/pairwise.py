@@ -10,6 +10,7 @@ from elastic_consistency._checks import check
 from elastic_consistency.random_streams import Cause, Stream
 from elastic_consistency.schedule import Op, Schedule
 from elastic_consistency.simulator.alarm import Alarm
+from elastic_consistency.simulator.channel import Transfer
 from elastic_consistency.simulator.lifetimes import Lifetimes
 from elastic_consistency.simulator.protocols.base import AbstractUnreliableProtocol
 from elastic_consistency.simulator.protocols.fault_restatement import absences, require_lives
@@ -148,7 +149,7 @@ class _Node:
     """One node: compute, ask, average, step."""
 
     __slots__ = ("_answered", "_asks", "_is_asking", "_is_up", "_job", "_neighbours", "_number",
-                 "_partner", "_partners", "_processor", "_simulation")  # fmt: skip
+                 "_partner", "_partners", "_processor", "_simulation", "_transfer")  # fmt: skip
 
     def __init__(
         self, simulation: Simulation, graph: Graph, number: int, is_up: list[bool], *, asks: bool
@@ -158,6 +159,7 @@ class _Node:
         self._partners = Stream(simulation.metadata.seed, Cause.TOPOLOGY, number)
         self._processor = simulation.processor(number, self._on_computed)
         self._answered = Alarm(simulation.env, self._on_answered)
+        self._transfer: Transfer | None = None  # where the fabric is shared
         self._is_asking = False
         self._job = self._partner = -1
 
@@ -179,7 +181,8 @@ class _Node:
         """Lose the job, whether it is being computed or waits for an answer."""
         if self._is_asking:
             self._is_asking = False
-            self._answered.cancel()
+            (self._transfer or self._answered).cancel()
+            self._transfer = None
         else:
             self._processor.cancel()
         self._simulation.record.drop(job=self._job, share=0.0)
@@ -195,11 +198,22 @@ class _Node:
         place = int(self._partners.draw() * len(partners))
         self._partner = partners[min(place, len(partners) - 1)]
         network, n_bytes = simulation.network, simulation.model_bytes
+        if network.is_shared:
+            self._transfer = network.send(self._number, self._partner, n_bytes, self._on_asked)
+            return
         there = network.seconds(self._number, self._partner, n_bytes)
         back = network.seconds(self._partner, self._number, n_bytes, after=there)
         self._answered.set(there + back)
 
-    def _on_answered(self, event: simpy.Event) -> None:
+    def _on_asked(self) -> None:
+        network, n_bytes = self._simulation.network, self._simulation.model_bytes
+        self._transfer = network.send(self._partner, self._number, n_bytes, self._on_back)
+
+    def _on_back(self) -> None:
+        self._transfer = None
+        self._on_answered()
+
+    def _on_answered(self, event: simpy.Event | None = None) -> None:
         record, pair = self._simulation.record, (self._number, self._partner)
         self._is_asking = False
         if not self._is_up[self._partner]:
