@@ -6,7 +6,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from elastic_consistency.schedule import Op
+from elastic_consistency.schedule import Op, Schedule
 from elastic_consistency.simulator import Clock, Cluster, Link, Until, Worker, own_times, simulate
 from elastic_consistency.simulator.delays import Constant, Exponential, Preemption
 from elastic_consistency.simulator.protocols import AsynchronousServer
@@ -24,6 +24,43 @@ def test_a_suspended_computation_goes_on_where_it_stopped():
 
     assert rows.time[rows.op == Op.ENCODE].tolist() == [2.0, 6.0, 8.0, 12.0]
     assert law.mean() == pytest.approx(2.0 * 5 / 3)
+
+
+def test_suspensions_are_told_with_their_begin_and_end(tmp_path):
+    """Runs 3 s, stands 2 s; the run ends at 12 s, in the running phase that began at 10 s."""
+    law = Preemption(Constant(2.0), Constant(3.0), Constant(2.0))
+
+    schedule = _run(Cluster.alike(1, law), 4)
+
+    schedule.check()
+    schedule.save(tmp_path / "suspended")
+    told = Schedule.load(tmp_path / "suspended").metadata.annotations
+    assert [(a.kind, a.worker, a.time, float(a.detail)) for a in told] == [
+        ("suspended", 0, 3.0, 5.0),
+        ("suspended", 0, 8.0, 10.0),
+    ]
+    # Each remark belongs before the first row that is not earlier than it.
+    assert [schedule.rows.time[a.row] >= a.time for a in told] == [True, True]
+    assert [schedule.rows.time[a.row - 1] < a.time for a in told] == [True, True]
+
+
+def test_a_computation_takes_its_work_and_the_suspensions_in_it():
+    """ENCODE - begin = work + the parts of suspensions in between, on every worker."""
+    law = Preemption(Constant(0.75), Exponential(2.0), Exponential(1.0))
+
+    schedule = _run(Cluster.alike(3, law), 200)
+
+    ends = schedule.rows.time[schedule.rows.op == Op.ENCODE]
+    jobs = schedule.rows.job[schedule.rows.op == Op.ENCODE]
+    assert len(schedule.metadata.annotations) > 20
+    for job, end in zip(jobs, ends, strict=True):
+        begin, worker = schedule.jobs.begin[job], schedule.jobs.worker[job]
+        stood = sum(
+            max(0.0, min(float(a.detail), end) - max(a.time, begin))
+            for a in schedule.metadata.annotations
+            if a.worker == worker
+        )
+        assert end - begin == pytest.approx(0.75 + stood)
 
 
 def test_the_long_run_mean_of_preemption_is_exact():
@@ -80,8 +117,6 @@ def test_skew_changes_no_event_and_is_told():
 
 
 def test_own_times_are_what_each_clock_shows(tmp_path):
-    from elastic_consistency.schedule import Schedule
-
     schedule = _run(_skewed(), 60)
     schedule.save(tmp_path / "skewed")
 

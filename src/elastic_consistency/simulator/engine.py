@@ -1,17 +1,13 @@
 """The engine: runs a protocol on a cluster and returns its schedule."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from math import inf
 
 import numpy as np
 
-from elastic_consistency.schedule import SERVER, Annotation, Metadata, Schedule
+from elastic_consistency.schedule import Metadata, Schedule
 from elastic_consistency.simulator.answers import AbstractAnswers
-from elastic_consistency.simulator.clocks import describe_clock
 from elastic_consistency.simulator.cluster import Cluster
-from elastic_consistency.simulator.fault_replay import describe_partition
-from elastic_consistency.simulator.fault_script import Partition
 from elastic_consistency.simulator.inert import inert_parts
 from elastic_consistency.simulator.payload import Payload
 from elastic_consistency.simulator.protocols.base import (
@@ -20,6 +16,7 @@ from elastic_consistency.simulator.protocols.base import (
     AbstractUnreliableProtocol,
 )
 from elastic_consistency.simulator.provenance import provenance_of
+from elastic_consistency.simulator.remarks import with_remarks
 from elastic_consistency.simulator.simulation import Simulation
 from elastic_consistency.simulator.stall import StallError, Wait
 from elastic_consistency.simulator.until import Until
@@ -76,28 +73,9 @@ def simulate(
     protocol.start(simulation)
     _run(simulation, until)
     metadata.provenance["inert"] = inert_parts(cluster, payload, simulation.used)
-    schedule = _with_remarks(simulation.finish(), cluster)
+    schedule = with_remarks(simulation.finish(), cluster, simulation.suspensions)
     _check_end(simulation, schedule, until)
     return schedule
-
-
-def _with_remarks(schedule: Schedule, cluster: Cluster) -> Schedule:
-    """Remark who is cut off and whose clock is not true; the rows keep the true time."""
-    remarks = tuple(
-        Annotation(0, 0.0, "clock", worker, describe_clock(machine.clock))
-        for worker, machine in enumerate(cluster.workers)
-        if not machine.clock.is_true
-    )
-    remarks += tuple(
-        Annotation(0, 0.0, "partition", SERVER, describe_partition(fault))
-        for fault in cluster.faults.faults
-        if isinstance(fault, Partition)
-    )
-    metadata = schedule.metadata
-    if not remarks:
-        return schedule
-    told = replace(metadata, annotations=(*remarks, *metadata.annotations))
-    return replace(schedule, metadata=told)
 
 
 def _check_arguments(cluster: Cluster, until: Until, payload: Payload) -> None:

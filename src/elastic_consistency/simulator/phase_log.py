@@ -41,6 +41,15 @@ class PhaseLog:
             if phase == len(self._ends):
                 self._next_phase()
 
+    def second_kind(self, until: float) -> list[tuple[float, float]]:
+        """Begin and end of each phase of the second kind that begins before `until`, s."""
+        while self._ends[-1] < until:
+            self._next_phase()
+        begins, ends = self._ends[::2], self._ends[1::2]
+        if len(begins) > len(ends):
+            begins = begins[:-1]  # it is not known yet when the phase ends that begins here
+        return [(b, e) for b, e in zip(begins, ends, strict=True) if b < until]
+
     def _next_phase(self) -> None:
         kind = len(self._ends) % 2
         self._ends.append(self._ends[-1] + self._lengths[kind](0.0))

@@ -12,12 +12,13 @@ from elastic_consistency.simulator.answers import AbstractAnswers
 from elastic_consistency.simulator.channel import Channel
 from elastic_consistency.simulator.cluster import Cluster
 from elastic_consistency.simulator.delays.draws import LINK_LANES, Draw, independent_draws
-from elastic_consistency.simulator.delays.phases import phased_draws, suspended_draws
+from elastic_consistency.simulator.delays.phases import phased_draws, suspended_draws, suspensions
 from elastic_consistency.simulator.delays.preemption import Preemption
 from elastic_consistency.simulator.delays.transient_straggler import TransientStraggler
 from elastic_consistency.simulator.link_troubles import LinkTroubles
 from elastic_consistency.simulator.network import PeerNetwork
 from elastic_consistency.simulator.payload import Payload
+from elastic_consistency.simulator.phase_log import PhaseLog
 from elastic_consistency.simulator.processor import Processor
 from elastic_consistency.simulator.processor_sharing import ProcessorSharing
 from elastic_consistency.simulator.row_patterns import PatternLog, RowPattern
@@ -43,13 +44,14 @@ class Simulation:
         answers: Who knows the values, in lock-step; None when nobody does.
         refused: Whether the limit has kept a job from beginning.
         used: Names of what the protocol has made use of, among those in `inert.PARTS`.
+        suspensions: Phases of the workers that are suspended now and then.
         settle: Called when a run has been drained: the protocol drops what can no longer be
             completed, such as half a batch.
     """
 
     __slots__ = ("_followed", "_hosts", "_last_time", "_log", "_most_jobs", "_ports", "answers",
                  "cluster", "env", "metadata", "n_jobs", "network", "payload", "record",
-                 "refused", "settle", "used", "waits")  # fmt: skip
+                 "refused", "settle", "suspensions", "used", "waits")  # fmt: skip
 
     def __init__(
         self, cluster: Cluster, until: Until, payload: Payload, metadata: Metadata
@@ -59,6 +61,7 @@ class Simulation:
         self._last_time = until.time_s
         self.env = simpy.Environment()
         self.used: set[str] = set()
+        self.suspensions: dict[int, PhaseLog] = {}
         self.network = PeerNetwork(cluster, metadata.seed, env=self.env, used=self.used)
         self._hosts: dict[int, ProcessorSharing] = {}
         for host in cluster.shared_hosts:
@@ -167,7 +170,10 @@ class Simulation:
         if isinstance(machine.compute, TransientStraggler):
             return phased_draws(machine.compute, seed, worker, scale=scale, offset=offset)
         if isinstance(machine.compute, Preemption):
-            return suspended_draws(machine.compute, seed, worker, scale=scale, offset=offset)
+            phases = self.suspensions[worker] = suspensions(machine.compute, seed, worker)
+            return suspended_draws(
+                machine.compute, phases, seed, worker, scale=scale, offset=offset
+            )
         return independent_draws(
             machine.compute, seed, Cause.COMPUTE, worker, scale=scale, offset=offset
         )

@@ -69,14 +69,24 @@ def phased_draws(
     return lambda begin: phases.elapsed(begin, work(begin))
 
 
-def suspended_draws(
-    law: Preemption, seed: int, worker: int, *, scale: float = 1.0, offset: float = 0.0
-) -> Draw:
-    """Like phased_draws, for a worker that stands still in its suspended phases."""
-    work = independent_draws(law.work, seed, Cause.COMPUTE, worker, scale=scale, offset=offset)
+def suspensions(law: Preemption, seed: int, worker: int) -> PhaseLog:
+    """Running phases of a worker and, as the second kind, its suspensions."""
     running, suspended = (
         independent_draws(phase, seed, Cause.PHASE, worker, lane=lane, lanes=2)
         for lane, phase in enumerate((law.running, law.suspended))
     )
-    phases = PhaseLog((running, suspended), (1.0, 0.0))
+    return PhaseLog((running, suspended), (1.0, 0.0))
+
+
+def suspended_draws(
+    law: Preemption,
+    phases: PhaseLog,
+    seed: int,
+    worker: int,
+    *,
+    scale: float = 1.0,
+    offset: float = 0.0,
+) -> Draw:
+    """Like phased_draws, for a worker that stands still in the suspensions of `phases`."""
+    work = independent_draws(law.work, seed, Cause.COMPUTE, worker, scale=scale, offset=offset)
     return lambda begin: phases.elapsed(begin, work(begin))
