@@ -81,12 +81,11 @@ def bound(matrices, m_rounds, *, n_nodes=NODES):
     """B of the certificate, with the least mass of any node."""
     values = {
         "M": 1,
-        "alpha": 1,
         "m_rounds": m_rounds,
         "rho": shrinks_by(matrices, m_rounds, n_nodes=n_nodes),
         "w_mass": masses(matrices, n_nodes=n_nodes)[:-1, :n_nodes].min(),
     }
-    return float(np.sqrt(get("push_sum_squared_gap").evaluate(values)))
+    return get("push_sum_gap").evaluate(values)
 
 
 def random_push(seed, n_rounds=40):

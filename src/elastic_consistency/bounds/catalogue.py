@@ -43,7 +43,7 @@ from elastic_consistency.bounds.gossip import (
     gossip_gap,
     one_peer_exponential_gap,
 )
-from elastic_consistency.bounds.heavy_ball import heavy_ball_gap
+from elastic_consistency.bounds.heavy_ball import heavy_ball_gap, nesterov_gap
 from elastic_consistency.bounds.local_sgd import local_sgd_gap, local_sgd_noise_gap
 from elastic_consistency.bounds.message_passing import (
     message_drop_gap,
@@ -62,7 +62,7 @@ from elastic_consistency.bounds.published_convergence import (
     published_strongly_convex_parallel_step,
     published_strongly_convex_single_step,
 )
-from elastic_consistency.bounds.push_sum import push_sum_squared_gap
+from elastic_consistency.bounds.push_sum import push_sum_gap
 from elastic_consistency.bounds.server import (
     server_applied_gap,
     server_error_feedback_gap,
@@ -123,10 +123,11 @@ _BOUNDS = (
     one_bit_gap,
     published_one_bit_gap,
     heavy_ball_gap,
+    nesterov_gap,
     gossip_gap,
     gossip_combine_first_gap,
     one_peer_exponential_gap,
-    push_sum_squared_gap,
+    push_sum_gap,
     local_sgd_gap,
     local_sgd_noise_gap,
     nonconvex_single_step,

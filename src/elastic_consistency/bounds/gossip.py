@@ -104,4 +104,5 @@ one_peer_exponential_gap = Bound(
         identity=lemmas.exact_after_k(),
         size=lemmas.part(vector("part"), vector("G")),
     ),
+    tight=True,
 )

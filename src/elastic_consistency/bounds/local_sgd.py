@@ -82,6 +82,7 @@ local_sgd_gap = Bound(
         identity=lemmas.missing_gap(),
         size=lemmas.deviation_from_mean(vector("part"), vector("G")),
     ),
+    tight=True,
 )
 local_sgd_noise_gap = Bound(
     name="local_sgd_noise_gap",

@@ -261,15 +261,15 @@ def _start(shrink: sp.Expr) -> sp.Expr:
 def _equal_masses() -> tuple[tuple[str, dict[sp.Symbol, sp.Expr], sp.Expr, str], ...]:
     return (
         (
-            "push_sum_squared_gap",
+            "push_sum_gap",
             {s.w_mass: 1, s.m_rounds: 1},
-            (s.alpha * _of("gossip_gap")) ** 2,
+            _of("gossip_gap"),
             "equal masses: gossip",
         ),
         (
-            "push_sum_squared_gap",
+            "push_sum_gap",
             {s.w_mass: 1, s.rho: 0, s.m_rounds: s.k},
-            (s.alpha * _of("one_peer_exponential_gap")) ** 2,
+            _of("one_peer_exponential_gap"),
             "equal masses, exact after k rounds",
         ),
     )
@@ -322,6 +322,7 @@ def _without_gap() -> tuple[tuple[str, dict, sp.Expr, str], ...]:
         ("server_applied_gap", {s.tau_max: 0}, sp.S.Zero, "no staleness, no gap"),
         ("message_passing_gap", {s.tau: 0}, sp.S.Zero, "no delay, no gap"),
         ("message_passing_noise_gap", {s.tau: 0}, sp.S.Zero, "no delay, no gap"),
+        ("nesterov_gap", {s.mu: 0}, sp.S.Zero, "no momentum, no gap"),
         ("heavy_ball_gap", {s.mu: 0}, sp.S.Zero, "no momentum, no gap"),
         ("error_feedback_gap", {s.gamma: 0}, sp.S.Zero, "an exact codec has no gap"),
         ("topk_gap", {s.K: s.d}, sp.S.Zero, "keeping all coordinates has no gap"),

@@ -15,6 +15,9 @@ from elastic_consistency.bounds.symbols import M, alpha, c_jobs, gamma, n, tau_m
 from elastic_consistency.bounds.vectors import norm, vector
 from elastic_consistency.execution.quantities import Quantity, Sequence
 
+_UPDATES = frozenset({Requirement.SECOND_MOMENT, Requirement.UNIT_WEIGHT})
+_STARTED = _UPDATES | {Requirement.STARTED_ORDER}
+
 server_started_gap = Bound(
     name="server_started_gap",
     title="parameter server with n workers, started order, any delays",
@@ -23,9 +26,7 @@ server_started_gap = Bound(
     side=Side.UPPER,
     expression=(n - 1) * M,
     assumptions=(sp.Ge(n, 1, evaluate=False),),
-    requirements=frozenset(
-        {Requirement.SECOND_MOMENT, Requirement.STARTED_ORDER, Requirement.ONE_UNAPPLIED_JOB}
-    ),
+    requirements=_STARTED | {Requirement.ONE_UNAPPLIED_JOB},
     source=Source(PAGE, Status.DERIVED),
     proof=lambda: gap_of_a_sum(
         lemmas.one_job_per_worker(JOBS_BETWEEN), identity=lemmas.started_gap()
@@ -41,7 +42,7 @@ server_in_flight_gap = Bound(
     side=Side.UPPER,
     expression=c_jobs * M,
     assumptions=(),
-    requirements=frozenset({Requirement.SECOND_MOMENT, Requirement.STARTED_ORDER}),
+    requirements=_STARTED,
     source=Source(PAGE, Status.DERIVED),
     proof=lambda: gap_of_a_sum(lemmas.jobs_in_flight(JOBS_BETWEEN), identity=lemmas.started_gap()),
     tight=True,
@@ -56,9 +57,7 @@ server_applied_gap = Bound(
     side=Side.UPPER,
     expression=tau_max * M,
     assumptions=(),
-    requirements=frozenset(
-        {Requirement.SECOND_MOMENT, Requirement.APPLIED_ORDER, Requirement.BOUNDED_STALENESS}
-    ),
+    requirements=_UPDATES | {Requirement.APPLIED_ORDER, Requirement.BOUNDED_STALENESS},
     source=Source(PAGE, Status.DERIVED),
     proof=lambda: gap_of_a_sum(
         lemmas.bounded_staleness(JOBS_BETWEEN), identity=lemmas.applied_gap()
@@ -103,17 +102,10 @@ server_error_feedback_gap = Bound(
     side=Side.UPPER,
     expression=(n - 1) * M + n * sp.sqrt(gamma) / (1 - sp.sqrt(gamma)) * M,
     assumptions=(sp.Ge(n, 1, evaluate=False), sp.Lt(gamma, 1)),
-    requirements=frozenset(
-        {
-            Requirement.SECOND_MOMENT,
-            Requirement.STARTED_ORDER,
-            Requirement.ONE_UNAPPLIED_JOB,
-            Requirement.ERROR_FEEDBACK,
-            Requirement.CONTRACTION,
-        }
-    ),
+    requirements=_STARTED
+    | {Requirement.ONE_UNAPPLIED_JOB, Requirement.ERROR_FEEDBACK, Requirement.CONTRACTION},
     source=Source(PAGE, Status.DERIVED),
     proof=prove_server_with_residuals,
-    tight=False,
+    tight=True,
     note="On a server residuals enter with weight n; on p averaging nodes with weight 1.",
 )

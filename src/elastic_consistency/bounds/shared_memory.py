@@ -11,7 +11,9 @@ from elastic_consistency.bounds.symbols import M, d, tau_max
 from elastic_consistency.bounds.vectors import vector
 from elastic_consistency.execution.quantities import Quantity, Sequence
 
-_REQUIRED = frozenset({Requirement.SECOND_MOMENT, Requirement.BOUNDED_STALENESS})
+_REQUIRED = frozenset(
+    {Requirement.SECOND_MOMENT, Requirement.BOUNDED_STALENESS, Requirement.UNIT_WEIGHT}
+)
 
 shared_memory_gap = Bound(
     name="shared_memory_gap",
@@ -25,7 +27,7 @@ shared_memory_gap = Bound(
     source=Source(PAGE, Status.DERIVED),
     proof=lambda: gap_of_a_sum(
         lemmas.bounded_staleness(JOBS_BETWEEN),
-        identity=lemmas.missing_gap(),
+        identity=lemmas.torn_gap(),
         size=lemmas.part(vector("part"), vector("G")),
     ),
     tight=True,

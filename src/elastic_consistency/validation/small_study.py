@@ -15,7 +15,7 @@ from elastic_consistency.execution.programs.in_place_steps import sends_its_grad
 from elastic_consistency.execution.quantities import Quantity, Sequence
 from elastic_consistency.optimization.compression import AbstractCodec, ErrorFeedback, Identity
 from elastic_consistency.optimization.oracles import AbstractOracle, Constants, Quadratic
-from elastic_consistency.optimization.update_rules import SGD, AbstractRule, HeavyBall
+from elastic_consistency.optimization.update_rules import SGD, AbstractRule, HeavyBall, Nesterov
 from elastic_consistency.schedule import SERVER, Schedule
 from elastic_consistency.schedule.staleness import first_reads, last_uses
 from elastic_consistency.validation.contraction import EncodedVectors, is_deterministic
@@ -129,14 +129,12 @@ class SmallStudy:
         }
         values |= {"L": constants.smoothness} if constants.smoothness else {}
         values |= {"c": constants.strong_convexity} if constants.strong_convexity > 0 else {}
-        if isinstance(self.rule, HeavyBall):
+        if isinstance(self.rule, HeavyBall | Nesterov):
             values["mu"] = self.rule.momentum
         if constants.infimum is not None:
             values["Delta"] = float(self.oracle.loss(start[None])[0]) - constants.infimum
         if minimiser is not None:
             values["R0"] = float(np.linalg.norm(start - minimiser))
-        if self._heaviest_weight() > 1 + ROUNDING:
-            del values["c_jobs"]  # bounds by a number of jobs count each with weight 1 at most
         return {name: value for name, value in values.items() if value or name != "gamma"}
 
     def _second_moment_and_gap(self) -> tuple[float, float]:
@@ -170,6 +168,10 @@ class SmallStudy:
             unmet.add(Requirement.CONSTANT_STEP_SIZE)
         if not isinstance(self.rule, HeavyBall):
             unmet.add(Requirement.HEAVY_BALL)
+        if not isinstance(self.rule, Nesterov):
+            unmet.add(Requirement.NESTEROV)
+        if self._heaviest_weight() > 1 + ROUNDING:
+            unmet.add(Requirement.UNIT_WEIGHT)
         if not isinstance(self.codec, ErrorFeedback | Identity):
             unmet.add(Requirement.ERROR_FEEDBACK)
         if not self._at_most_one_unapplied_job():

@@ -37,6 +37,38 @@ def staleness_sums() -> list[System]:
     return [*found, *(System(text, values, total, frozenset({r})) for r, text, total in cases)]
 
 
+def discarded_sums() -> list[System]:
+    """Return servers with n = R workers in turn, none of whose jobs is discarded, and one more."""
+    found = [
+        System(f"{n} workers in turn", {"R": n, "T": jobs}, _sum_of_staleness(n, jobs))
+        for n, jobs in itertools.product((2, 3, 5), (10**4, 10**5))
+    ]
+    values = {"R": 3, "T": 1000}
+    stale = System(
+        "8 workers in turn, nothing discarded",
+        values,
+        _sum_of_staleness(8, 1000),
+        frozenset({Requirement.BOUNDED_STALENESS}),
+    )
+    return [*found, stale]
+
+
+def left_out_shares() -> list[System]:
+    """Return TopK of vectors with equal entries, and unbiased RandomK, which amplifies by d/K."""
+    biased = [
+        System(f"{kept} of {d} equal entries", {"gamma": 1 - kept / d}, (d - kept) / d)
+        for d, kept in ((2, 1), (10, 1), (10, 9))
+    ]
+    unbiased = [
+        System(f"{kept} of {d} entries, times {d / kept:g}", {"gamma": d / kept - 1}, spread)
+        for d, kept, spread in (
+            (d, kept, (1 - kept / d) + kept / d * (d / kept - 1) ** 2)
+            for d, kept in ((4, 1), (10, 2))
+        )
+    ]
+    return [*biased, *unbiased]
+
+
 def _mean_scale(rates: tuple[float, ...]) -> float:
     """Return E[1 / (1 + staleness)]: the staleness of worker i is geometric with q_i."""
     total = 0.0

@@ -63,6 +63,7 @@ def started_order() -> list[System]:
             frozenset({Requirement.ONE_UNAPPLIED_JOB}),
         ),
         _longer("8 workers in turn", values, 7.0),
+        _heavier("8 workers in turn", values, 7.0),
     ]
 
 
@@ -79,6 +80,7 @@ def in_flight() -> list[System]:
         *found,
         System("a straggler, applied order", values, late, lacking),
         _longer("5 jobs in flight", values, 4.0),
+        _heavier("5 jobs in flight", values, 4.0),
     ]
 
 
@@ -101,7 +103,8 @@ def applied_order() -> list[System]:
         server_gaps(5, 4, length=1.0)[1],
         frozenset({Requirement.BOUNDED_STALENESS}),
     )
-    return [*found, initial, late, _longer("2 workers in turn", values, 1.0)]
+    others = (_longer("2 workers in turn", values, 1.0), _heavier("2 workers in turn", values, 1.0))
+    return [*found, initial, late, *others]
 
 
 def shared_memory() -> list[System]:
@@ -224,6 +227,12 @@ def late_wholes() -> list[System]:
 def _two_steps(values: dict[str, float], gap: float) -> System:
     lacking = frozenset({Requirement.CATCH_UP})
     return System("what is late arrives two steps late", values, 2 * gap, lacking)
+
+
+def _heavier(description: str, values: dict[str, float], gap: float) -> System:
+    """Return the same system in which each job is applied twice."""
+    lacking = frozenset({Requirement.UNIT_WEIGHT})
+    return System(f"{description}, each job applied twice", values, 2 * gap, lacking)
 
 
 def _longer(description: str, values: dict[str, float], gap: float) -> System:

@@ -77,19 +77,21 @@ def ramp_of_ages(n: int, values: dict[str, float]) -> System:
 def residuals_on_a_server() -> list[System]:
     """Return n workers in turn, each with the scaling codec, constant gradient."""
     found = []
-    for n, root in itertools.product((2, 8), (0.5, 0.9)):
+    for n, root in itertools.product((2, 8), (0.5, 0.9, 0.95)):
         values = {"n": n, "gamma": root**2, "M": 1.0}
         found.append(System(f"{n} workers with residuals", values, _server(n, root)))
     values = {"n": 8, "gamma": 0.25, "M": 1.0}
     straggler = server_gaps(8, 3, length=1.0, slow=20)[1]
     cases = (
         (Requirement.SECOND_MOMENT, "gradients of length 2 M", 2 * _server(8, 0.5)),
+        (Requirement.UNIT_WEIGHT, "each job applied twice", 2 * _server(8, 0.5)),
         (Requirement.CONTRACTION, "codecs that send nothing, 100 jobs a worker", 8 * 100.0),
         (Requirement.ERROR_FEEDBACK, "half of 800 updates thrown away", 0.5 * 800),
         (Requirement.ONE_UNAPPLIED_JOB, "16 jobs in flight", 15.0 + 8 * 1.0),
         (Requirement.STARTED_ORDER, "one straggler, applied order", straggler),
     )
-    return [*found, *(System(text, values, gap, frozenset({r})) for r, text, gap in cases)]
+    beyond = System("gamma = 1.05", {"n": 8, "gamma": 1.05, "M": 1.0}, 1e3)
+    return [*found, beyond, *(System(text, values, gap, frozenset({r})) for r, text, gap in cases)]
 
 
 def _server(n: int, root: float) -> float:
@@ -105,22 +107,23 @@ def _server(n: int, root: float) -> float:
     return gap
 
 
-def momentum() -> list[System]:
-    """Return heavy ball under a constant gradient."""
+def momentum(*, nesterov: bool = False) -> list[System]:
+    """Return heavy ball, or Nesterov's form of it, under a constant gradient."""
+    ahead = 2 if nesterov else 1
+    own, other = Requirement.NESTEROV, Requirement.HEAVY_BALL
     found = [
-        System(f"momentum {mu}", {"mu": mu, "M": m}, mu * _limit(mu, m))
+        System(f"momentum {mu}", {"mu": mu, "M": m}, mu**ahead * _limit(mu, m))
         for mu, m in itertools.product((0.1, 0.5, 0.9), _LENGTHS)
     ]
     values = {"mu": 0.5, "M": 1.0}
-    long = System("gradients of length 2 M", values, 2.0, frozenset({Requirement.SECOND_MOMENT}))
-    other = System(
-        "momentum .9 instead of mu",
-        values,
-        0.9 * _limit(0.9, 1.0),
-        frozenset({Requirement.HEAVY_BALL}),
-    )
-    unstable = System("momentum 1.05", {"mu": 1.05, "M": 1.0}, 1.05 * _limit(1.005, 1.0))
-    return [*found, long, other, unstable]
+    long = 2 * 0.5**ahead * _limit(0.5, 1.0)
+    fast = 0.9**ahead * _limit(0.9, 1.0)
+    return [
+        *found,
+        System("gradients of length 2 M", values, long, frozenset({Requirement.SECOND_MOMENT})),
+        System("momentum .9 instead of mu", values, fast, frozenset({own if nesterov else other})),
+        System("momentum 1.05", {"mu": 1.05, "M": 1.0}, 1.05**ahead * _limit(1.005, 1.0)),
+    ]
 
 
 def mixing(*, combine_first: bool) -> list[System]:

@@ -98,6 +98,7 @@ from elastic_consistency.bounds.lemmas.systems import (
     squared_residual_gap,
     stand_in_gap,
     started_gap,
+    torn_gap,
     weighted_average,
 )
 
@@ -186,6 +187,7 @@ __all__ = [
     "stated",
     "strong_convexity",
     "strong_monotonicity",
+    "torn_gap",
     "unbiased_noise",
     "vanishing_start",
     "variance",

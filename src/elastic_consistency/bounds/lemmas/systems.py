@@ -21,20 +21,27 @@ started_gap = Lemma(
     "x_k - v_k is minus the sum of the updates that were started before k and not yet applied",
     lambda: (_GAP, SUM_BETWEEN),
     equality=True,
-    requires=frozenset({Requirement.STARTED_ORDER}),
+    requires=frozenset({Requirement.STARTED_ORDER, Requirement.UNIT_WEIGHT}),
 )
 applied_gap = Lemma(
     "applied_gap",
     "x_k - v_k is minus the sum of the updates that were applied between read and use",
     lambda: (_GAP, SUM_BETWEEN),
     equality=True,
-    requires=frozenset({Requirement.APPLIED_ORDER}),
+    requires=frozenset({Requirement.APPLIED_ORDER, Requirement.UNIT_WEIGHT}),
 )
 missing_gap = Lemma(
     "missing_gap",
     "x_t - v_t is minus the sum of the messages that the view lacks",
     lambda: (_GAP, SUM_BETWEEN),
     equality=True,
+)
+torn_gap = Lemma(
+    "torn_gap",
+    "x_t - v_t is minus the sum of the parts of updates that the view lacks",
+    lambda: (_GAP, SUM_BETWEEN),
+    equality=True,
+    requires=frozenset({Requirement.UNIT_WEIGHT}),
 )
 exact_after_k = Lemma(
     "exact_after_k",
@@ -165,7 +172,9 @@ server_with_residuals = Lemma(
     "server_with_residuals",
     "x - v is minus the updates in flight minus the residuals of the n workers",
     lambda residual: (_GAP, SUM_BETWEEN + s.n * norm(residual)),
-    requires=frozenset({Requirement.STARTED_ORDER, Requirement.ERROR_FEEDBACK}),
+    requires=frozenset(
+        {Requirement.STARTED_ORDER, Requirement.ERROR_FEEDBACK, Requirement.UNIT_WEIGHT}
+    ),
 )
 delay_adaptive_exchange = Lemma(
     "delay_adaptive_exchange",
@@ -237,6 +246,7 @@ STATED = (
     started_gap,
     applied_gap,
     missing_gap,
+    torn_gap,
     exact_after_k,
     one_job_per_worker,
     jobs_in_flight,

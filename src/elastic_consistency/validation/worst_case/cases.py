@@ -4,6 +4,7 @@ import math
 
 from elastic_consistency.execution.quantities import Sequence
 from elastic_consistency.optimization.compression import Scaling
+from elastic_consistency.optimization.update_rules import HeavyBall, Nesterov
 from elastic_consistency.validation.adversaries import (
     crashed_broadcasts,
     late_layer,
@@ -158,7 +159,14 @@ _CODECS = (
         "heavy_ball_gap",
         "constant gradient",
         {"M": 1, "mu": 0.9},
-        systems.heavy_ball(0.9, steps=200),
+        systems.momentum(HeavyBall(1.0, 0.9), steps=200),
+        _RUN,
+    ),
+    Case(
+        "nesterov_gap",
+        "constant gradient",
+        {"M": 1, "mu": 0.9},
+        systems.momentum(Nesterov(1.0, 0.9), steps=200),
         _RUN,
     ),
 )
@@ -182,6 +190,13 @@ _MIXING = (
         "n = 16",
         {"M": 1, "k": 4},
         systems.rms(lambda: mixing_rounds(16, 12, one_peer_exponential(16)), last=4),
+        _EXACT,
+    ),
+    Case(
+        "push_sum_gap",
+        "n = 8, no message late, so that all masses are 1",
+        {"M": 1, "rho": 0, "m_rounds": 3, "w_mass": 1},
+        systems.rms(lambda: mixing_rounds(8, 9, one_peer_exponential(8)), last=3),
         _EXACT,
     ),
     Case(

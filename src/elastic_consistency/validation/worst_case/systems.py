@@ -14,7 +14,7 @@ from elastic_consistency.optimization.compression import (
     TopK,
 )
 from elastic_consistency.optimization.oracles import Linear
-from elastic_consistency.optimization.update_rules import SGD, HeavyBall
+from elastic_consistency.optimization.update_rules import SGD, HeavyBall, Nesterov
 from elastic_consistency.schedule import Schedule
 from elastic_consistency.validation.adversaries import server_schedule
 from elastic_consistency.validation.gaps import (
@@ -72,12 +72,14 @@ def feedback(codec: AbstractCodec, *, n_workers: int, exchanges: int) -> Worst:
     return worst
 
 
-def heavy_ball(momentum: float, *, steps: int) -> Worst:
+def momentum(rule: HeavyBall | Nesterov, *, steps: int) -> Worst:
     """A constant gradient, one worker."""
-    return lambda: _executed(server_schedule([0] * steps, n_workers=1), HeavyBall(1.0, momentum))
+    return lambda: _executed(server_schedule([0] * steps, n_workers=1), rule)
 
 
-def _executed(schedule: Schedule, rule: SGD | HeavyBall, **options: AbstractCodec) -> float:
+def _executed(
+    schedule: Schedule, rule: SGD | HeavyBall | Nesterov, **options: AbstractCodec
+) -> float:
     slope = Linear(np.ones(1))
     measured = execute(schedule, slope, rule, seeds=(0,), probes=(StartedSequence(),), **options)
     return measured["gap_started"].peak
