@@ -278,3 +278,25 @@ def own_update_after_the_sum(n_workers: int, n_rounds: int) -> Schedule:
         for job in jobs:
             record.drop(job=job, share=1 / n_workers)
     return record.finish()
+
+
+def updates_and_messages(n_workers: int, n_rounds: int) -> Schedule:
+    """A server takes every other update by itself and those in between out of messages."""
+    clock = Clock()
+    record = Recorder(clock, n_workers=n_workers, hosts=(SERVER,))
+    for k in range(n_rounds):
+        jobs = [_start(record, worker, round=k) for worker in range(n_workers)]
+        clock.tick()
+        for number, job in enumerate(jobs):
+            record.encode(job)
+            message = record.message() if (number + k) % 2 else None
+            if message is None:
+                record.add(0, job=job)
+            else:
+                record.put(message, job=job)
+                record.add(0, message=message)
+            record.step(0)
+            if message is not None:
+                record.drop(message=message)
+            record.drop(job=job, share=1.0)
+    return record.finish()

@@ -26,6 +26,7 @@ SCHEDULES = {
     "stand-in": recorded.subgroup_with_stand_in(4, 5),
     "own update after the sum": recorded.own_update_after_the_sum(4, 4),
     "minibatch with crashes": recorded.minibatch_server(4, 9),
+    "updates and messages": recorded.updates_and_messages(4, 9),
 }
 
 

@@ -1,6 +1,6 @@
 """The interpreter of a schedule: it executes rows in order, on arrays of any library."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, final
 
 from array_api_compat import array_namespace
@@ -16,6 +16,7 @@ from elastic_consistency.schedule import Metadata, Op, Rows
 
 Array = Any
 Blocks = list[Array]
+Record = tuple[int, int, int, int, int, int, float, float, float, int]
 _CHECK_EVERY = 16  # STEPs between two looks for infinities
 
 
@@ -69,7 +70,8 @@ class Executor:
         self._gradients: dict[int, Blocks] = {}
         self._updates: dict[int, dict[int, Array]] = {}
         self._messages: dict[int, tuple[dict[int, Array], float]] = {}
-        self._observers = observers or {}
+        watchers = observers or {}
+        self._watched = [watchers.get(int(op), ()) for op in Op]
         self._keep_views = keep_views or rule.needs_view
         self._steps = 0
         self._owners: dict[int, int] = {}
@@ -160,14 +162,19 @@ class Executor:
         Raises:
             DivergenceError: If a model is no longer finite.
         """
-        columns = (rows.op, rows.worker, rows.job, rows.message, rows.replica, rows.block)
-        numbers = [column.tolist() for column in (*columns, rows.weight, rows.keep, rows.time)]
-        handlers, add = self._handlers, int(Op.ADD)
-        watched = [self._observers.get(int(op), ()) for op in Op]
-        for op, worker, job, message, replica, block, weight, keep, time in zip(
-            *numbers, strict=True
-        ):
-            stale = next(staleness) if op == add else 0
+        add = int(Op.ADD)
+        self.follow(
+            records_of(rows, (next(staleness) if op == add else 0 for op in rows.op.tolist()))
+        )
+
+    def follow(self, records: Iterable[Record]) -> None:
+        """Execute rows that `records_of` took out of their columns.
+
+        Raises:
+            DivergenceError: If a model is no longer finite.
+        """
+        handlers, watched = self._handlers, self._watched
+        for op, worker, job, message, replica, block, weight, keep, time, stale in records:
             handlers[op](worker, job, message, replica, block, weight, keep, stale)
             if watched[op]:
                 event = Event(time, op, worker, job, message, replica, stale)
@@ -305,6 +312,9 @@ class Executor:
         return blocks or range(len(self._bounds))
 
     def _place(self, table: Any, blocks: tuple[int, ...], whole: Array) -> None:
+        if len(self._bounds) == 1:
+            table[0] = whole
+            return
         first = 0
         for b in self._chosen(blocks):
             last = first + self._bounds[b][1] - self._bounds[b][0]
@@ -321,6 +331,13 @@ class Executor:
 
     def _join(self, blocks: Any) -> Array:
         return blocks[0] if len(blocks) == 1 else self._xp.concat(tuple(blocks), axis=1)
+
+
+def records_of(rows: Rows, staleness: Iterable[int]) -> Iterator[Record]:
+    """Rows one by one as plain numbers, each with its staleness in steps, 0 where it has none."""
+    columns = (rows.op, rows.worker, rows.job, rows.message, rows.replica, rows.block)
+    numbers = [column.tolist() for column in (*columns, rows.weight, rows.keep, rows.time)]
+    return zip(*numbers, staleness, strict=True)
 
 
 def _block_bounds(sizes: tuple[int, ...], d: int) -> list[tuple[int, int]]:

@@ -57,6 +57,10 @@ class Carry:
     target: int
     mass: float = 1.0
 
+    def told(self) -> str:
+        """What goes on, for messages."""
+        return f"{self.operand.value} {self.number} from rank {self.source} to rank {self.target}"
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -110,6 +114,26 @@ class Lowering:
         ranks = self.placement.ranks(np.array(self.schedule.metadata.hosts, np.int64))
         return tuple(np.flatnonzero(ranks == rank).tolist())
 
+    def own_rows(self, rank: int) -> np.ndarray:
+        """Numbers of the rows that one rank runs, ascending."""
+        table, op = self.schedule.rows, self.schedule.rows.op
+        of_job, of_replica = self.job_ranks == rank, self.replica_ranks == rank
+        own = np.where(np.isin(op, (Op.READ, Op.GRADIENT, Op.ENCODE)), of_job, of_replica)
+        gathers = [c.route is Route.GATHER and rank in c.readers for c in self.crossings]
+        puts = of_job | of_replica | np.array([*gathers, False])[table.message]
+        own = np.where(op == Op.PUT, puts, own)
+        crashed = np.flatnonzero(op == Op.CRASH)
+        own[crashed] = self.placement.ranks(table.worker[crashed].astype(np.int64)) == rank
+        held = np.zeros(len(self.schedule.jobs) + 1, bool)
+        held[table.job[own]] = True
+        held[ABSENT] = False
+        dropped = self.members(rank)[table.message] | held[table.job]
+        return np.flatnonzero(np.where(op == Op.DROP, dropped, own))
+
+    def members(self, rank: int) -> np.ndarray:
+        """(M + 1,) whether a rank takes part in each crossing; False at the end, for no message."""
+        return np.array([rank in c.members for c in self.crossings] + [False])
+
     def steps(self, rank: int) -> Iterator[Step]:
         """What one rank does, in order."""
         return _Walk(self, rank).steps()
@@ -140,116 +164,113 @@ def lower(schedule: Schedule, placement: Placement, *, ordered: bool = False) ->
 
 @final
 class _Walk:
-    """One rank's walk through all rows."""
+    """One rank's walk through the rows at which something crosses; the others run in between."""
 
     def __init__(self, lowering: Lowering, rank: int) -> None:
         self._lowering, self._rank = lowering, rank
         self._table = lowering.schedule.rows
-        self._own: list[int] = []
+        routes = [c.route for c in lowering.crossings]
+        self._gathered = np.array([route is Route.GATHER for route in routes] + [False])
+        self._own = lowering.own_rows(rank)
+        self._handed = 0
         self._carried: dict[int, set[tuple[int, int]]] = {}
+        self._last_use = np.full(len(lowering.schedule.jobs), -1)
         self._launched: dict[int, Crossing] = {}
 
     def steps(self) -> Iterator[Step]:
-        for row in self._concerning():
-            op = self._table.op[row]
-            if op == Op.READ:
-                yield from self._read(row)
-            elif op == Op.PUT:
-                yield from self._put(row)
-            elif op == Op.DROP:
-                yield from self._drop(row)
-            elif self._table.message[row] != ABSENT:
-                yield from self._use(row)
-            elif op == Op.ADD:
-                yield from self._add(row)
+        table, visited = self._table, self._visited()
+        updates = visited[(table.op[visited] != Op.READ) & (table.job[visited] != ABSENT)]
+        self._last_use[table.job[updates]] = updates
+        before = np.searchsorted(self._own, visited).tolist()
+        after = np.searchsorted(self._own, visited, side="right").tolist()
+        ops, messages = table.op[visited].tolist(), table.message[visited].tolist()
+        read, put = int(Op.READ), int(Op.PUT)
+        for row, op, message, *ends in zip(
+            visited.tolist(), ops, messages, before, after, strict=True
+        ):
+            if op == put and not self._gathered[message]:
+                yield from self._launch(message, ends[1])
+            elif op == put:
+                yield from self._gather(row, message, ends[0])
+            elif op == read:
+                yield from self._read(row, ends[0])
+            elif message == ABSENT:
+                yield from self._add(row, ends[0])
             else:
-                self._run(row, self._owner(row))
-        yield from self._flush()
+                yield from self._collect(message, row, ends[0])
         for crossing in list(self._launched.values()):
-            yield from self._collect(crossing.message, -1)
+            yield from self._collect(crossing.message, -1, len(self._own))
+        yield from self._run(len(self._own))
 
-    def _concerning(self) -> list[int]:
-        """Rows in which this rank has a part."""
-        low, table, rank = self._lowering, self._table, self._rank
-        mine = (low.job_ranks == rank) | (low.replica_ranks == rank)
-        member = np.array([rank in c.members for c in low.crossings] + [False])
-        mine |= np.isin(table.op, (Op.PUT, Op.DROP)) & member[table.message]
-        mine |= (table.op == Op.DROP) & (table.job != ABSENT)
-        crashed = np.flatnonzero(table.op == Op.CRASH)
-        mine[crashed] = low.placement.ranks(table.worker[crashed].astype(np.int64)) == rank
-        return np.flatnonzero(mine).tolist()
+    def _visited(self) -> np.ndarray:
+        """Rows at which this rank sends, receives, launches or waits."""
+        low, table, op = self._lowering, self._table, self._table.op
+        mine = (low.job_ranks == self._rank) | (low.replica_ranks == self._rank)
+        of_job = (op == Op.READ) | ((op == Op.ADD) & (table.job != ABSENT))
+        visited = of_job & mine & (low.job_ranks != low.replica_ranks)
+        member = low.members(self._rank)
+        visited |= (op == Op.PUT) & (member & self._gathered)[table.message]
+        local = np.array([c.route is Route.LOCAL for c in low.crossings] + [True])
+        flies = member & ~self._gathered & ~local
+        visited[[c.launch for c in low.crossings if flies[c.message]]] = True
+        users = self._own[(op[self._own] != Op.PUT) & flies[table.message[self._own]]]
+        _, first = np.unique(table.message[users], return_index=True)
+        visited[users[first]] = True
+        return np.flatnonzero(visited)
 
-    def _owner(self, row: int) -> int:
-        job, replica = self._lowering.job_ranks[row], self._lowering.replica_ranks[row]
-        return self._rank if job == replica == ABSENT else int(max(job, replica))
+    def _run(self, end: int) -> Iterator[Step]:
+        """The rows of this rank up to its own number `end` that it has not run yet."""
+        if end > self._handed:
+            yield Run(self._own[self._handed : end])
+            self._handed = end
 
-    def _run(self, row: int, runner: int) -> None:
-        if runner == self._rank:
-            self._own.append(row)
-
-    def _flush(self) -> Iterator[Step]:
-        if self._own:
-            yield Run(np.array(self._own))
-            self._own = []
-
-    def _read(self, row: int) -> Iterator[Step]:
+    def _read(self, row: int, end: int) -> Iterator[Step]:
         source, target = self._lowering.replica_ranks[row], self._lowering.job_ranks[row]
-        yield from self._carry_model(row, int(source), int(target))
-        self._run(row, int(target))
+        yield from self._carry_model(row, int(source), int(target), end)
 
-    def _add(self, row: int) -> Iterator[Step]:
+    def _add(self, row: int, end: int) -> Iterator[Step]:
         source, target = self._lowering.job_ranks[row], self._lowering.replica_ranks[row]
-        yield from self._carry_update(row, int(source), int(target))
-        self._run(row, int(target))
+        yield from self._carry_update(row, int(source), int(target), end)
+        self._forget(row)
 
-    def _put(self, row: int) -> Iterator[Step]:
-        crossing = self._lowering.crossings[self._table.message[row]]
-        owner = self._owner(row)
-        if crossing.route is Route.GATHER:
-            of_job = self._table.job[row] != ABSENT
-            carry = self._carry_update if of_job else self._carry_model
-            for reader in crossing.readers:
-                yield from carry(row, owner, reader)
-            self._run(row, self._rank if self._rank in crossing.readers else owner)
-            return
-        self._run(row, owner)
-        if row == crossing.launch and crossing.route is not Route.LOCAL:
-            yield from self._flush()
-            self._launched[crossing.message] = crossing
-            yield Launch(crossing)
+    def _gather(self, row: int, message: int, end: int) -> Iterator[Step]:
+        of_job = self._table.job[row] != ABSENT
+        carry = self._carry_update if of_job else self._carry_model
+        owner = int(max(self._lowering.job_ranks[row], self._lowering.replica_ranks[row]))
+        for reader in self._lowering.crossings[message].readers:
+            yield from carry(row, owner, reader, end)
+        self._forget(row)
 
-    def _use(self, row: int) -> Iterator[Step]:
-        if self._lowering.replica_ranks[row] == self._rank:
-            yield from self._collect(int(self._table.message[row]), row)
-            self._own.append(row)
+    def _forget(self, row: int) -> None:
+        job = self._table.job[row]
+        if job != ABSENT and self._last_use[job] == row:
+            self._carried.pop(int(job), None)
 
-    def _drop(self, row: int) -> Iterator[Step]:
-        if self._table.message[row] != ABSENT:
-            yield from self._collect(int(self._table.message[row]), row)
-        self._carried.pop(int(self._table.job[row]), None)
-        self._own.append(row)
+    def _launch(self, message: int, end: int) -> Iterator[Step]:
+        yield from self._run(end)
+        self._launched[message] = self._lowering.crossings[message]
+        yield Launch(self._launched[message])
 
-    def _collect(self, message: int, row: int) -> Iterator[Step]:
-        crossing = self._launched.pop(message, None)
-        if crossing is not None:
-            yield from self._flush()
-            yield Collect(crossing, row, float(self._lowering.masses.messages[message]))
+    def _collect(self, message: int, row: int, end: int) -> Iterator[Step]:
+        yield from self._run(end)
+        crossing = self._launched.pop(message)
+        yield Collect(crossing, row, float(self._lowering.masses.messages[message]))
 
-    def _carry_model(self, row: int, source: int, target: int) -> Iterator[Step]:
+    def _carry_model(self, row: int, source: int, target: int, end: int) -> Iterator[Step]:
         if source != target and self._rank in (source, target):
-            yield from self._flush()
+            yield from self._run(end)
             replica = int(self._table.replica[row])
             mass = float(self._lowering.masses.before[row])
             yield Carry(row, Operand.MODEL, replica, self._blocks(row), source, target, mass)
 
-    def _carry_update(self, row: int, source: int, target: int) -> Iterator[Step]:
+    def _carry_update(self, row: int, source: int, target: int, end: int) -> Iterator[Step]:
         if source == target or self._rank not in (source, target):
             return
         job, block = int(self._table.job[row]), int(self._table.block[row])
         carried = self._carried.setdefault(job, set())
         if carried.isdisjoint({(target, block), (target, ABSENT)}):
             carried.add((target, block))
-            yield from self._flush()
+            yield from self._run(end)
             yield Carry(row, Operand.UPDATE, job, self._blocks(row), source, target)
 
     def _blocks(self, row: int) -> tuple[int, ...]:

@@ -1,7 +1,9 @@
 """One rank's part of a replay: its steps of the lowering, on its own executor."""
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import fields
+from itertools import chain, islice
 from typing import Any, final
 
 import numpy as np
@@ -9,27 +11,30 @@ import torch
 import torch.distributed as dist
 
 from elastic_consistency.execution import Executor
+from elastic_consistency.execution.executor import Record, records_of
 from elastic_consistency.execution.probes.base import Context
-from elastic_consistency.hardware_backend.lowering import Carry, Launch, Lowering, Run, lower
+from elastic_consistency.hardware_backend.lowering import Carry, Launch, Lowering, Run, Step, lower
 from elastic_consistency.hardware_backend.order import Order, Part
 from elastic_consistency.hardware_backend.pacer import Pacer
 from elastic_consistency.hardware_backend.rank_process import Rank
 from elastic_consistency.hardware_backend.transport import Transport
 from elastic_consistency.optimization.oracles import AbstractOracle
-from elastic_consistency.schedule import Op, Rows
+from elastic_consistency.schedule import Op, Rows, Schedule
 
 
 def replay_rank(rank: Rank, order: Order) -> Part:
     """Replay this rank's part of the schedule."""
     rank.agree("order", order.fingerprint())
-    return _RankReplay(rank, order).run()
+    return RankReplay(rank, order).run()
 
 
 _PIECE = 16  # rows from one sign of progress to the next
+_MOST_AHEAD, _BYTES_AHEAD = 32, 2**24  # steps whose operands may land early, and their bytes
+_CHUNK = 8192  # rows taken out of their columns at a time
 
 
 @final
-class _RankReplay:
+class RankReplay:
     """A rank at work."""
 
     def __init__(self, rank: Rank, order: Order) -> None:
@@ -54,16 +59,15 @@ class _RankReplay:
             groups=self._lowering.groups(),
             progress=rank.progress,
         )
-        stale = order.schedule.staleness()
-        self._staleness = np.zeros(len(order.schedule.rows), np.int64)
-        self._staleness[stale.row] = stale.steps
+        self._records = _records(order.schedule, self._lowering.own_rows(rank.number))
+        self._window = min(_MOST_AHEAD, _BYTES_AHEAD // start.nbytes)
         rank.agree("readiness", "ready")
         self._pacer = Pacer(order.schedule.rows.time, order.pace, rank.progress)
 
     def run(self) -> Part:
         for observer in self._observers:
             observer.open(self._executor)
-        for step in self._lowering.steps(self._rank.number):
+        for step in self._ahead(self._lowering.steps(self._rank.number)):
             self._do(step)
         self._transport.finish()
         hosted = self._lowering.hosted(self._rank.number)
@@ -73,13 +77,27 @@ class _RankReplay:
         traces = {t.name: t for o in self._observers for t in o.traces()}
         return Part(models, traces, self._pacer.lateness)
 
+    def _ahead(self, steps: Iterator[Step]) -> Iterator[Step]:
+        """The steps, while the operands of later ones may land already."""
+        if dist.get_backend() != "gloo":
+            yield from steps
+            return
+        waiting: deque[Step] = deque()
+        for step in steps:
+            if isinstance(step, Carry):
+                self._transport.expect(step)
+            waiting.append(step)
+            if len(waiting) > self._window:
+                yield waiting.popleft()
+        yield from waiting
+
     def _do(self, step: Any) -> None:
         progress = self._rank.progress
         if isinstance(step, Run):
             for piece in _pieces(step.rows, 1 if self._order.pace else _PIECE):
                 progress.row = int(piece[0])
                 self._pacer.await_row(progress.row, due=True)
-                self._execute(piece)
+                self._executor.follow(islice(self._records, len(piece)))
             return
         row = _row_of(step)
         progress.row = max(progress.row, row)
@@ -90,12 +108,6 @@ class _RankReplay:
             self._transport.launch(step)
         else:
             self._transport.collect(step)
-
-    def _execute(self, numbers: np.ndarray) -> None:
-        rows = self._order.schedule.rows
-        taken = Rows(*(getattr(rows, column.name)[numbers] for column in fields(rows)))
-        adds = numbers[taken.op == Op.ADD]
-        self._executor.execute(taken, iter(self._staleness[adds].tolist()))
 
     def _watch(self) -> tuple[Any, ...]:
         order, loss = self._order, self._order.loss
@@ -139,6 +151,21 @@ def place_of(kind: str, rank: int) -> torch.device:
 def _start(order: Order, device: torch.device) -> torch.Tensor:
     point = torch.tensor(np.asarray(order.oracle.start()), dtype=getattr(torch, order.dtype))
     return point.to(device).repeat(len(order.seeds), 1)
+
+
+def _records(schedule: Schedule, own: np.ndarray) -> Iterator[Record]:
+    """The rows that this rank runs, taken out of their columns some thousands at a time."""
+    rows, measured = schedule.rows, schedule.staleness()
+    stale = np.zeros(len(rows), np.int64)
+    stale[measured.row] = measured.steps
+    chunks = (
+        records_of(
+            Rows(*(getattr(rows, column.name)[numbers] for column in fields(rows))),
+            stale[numbers].tolist(),
+        )
+        for numbers in _pieces(own, _CHUNK)
+    )
+    return chain.from_iterable(chunks)
 
 
 def _pieces(rows: np.ndarray, size: int) -> Iterator[np.ndarray]:

@@ -47,6 +47,10 @@ class Crossing:
     blocks: tuple[int, ...]
     launch: int
 
+    def told(self) -> str:
+        """What goes on, for messages."""
+        return f"{self.route.value} of message {self.message} among {self.members}"
+
 
 def find_crossings(
     schedule: Schedule,

@@ -1,8 +1,7 @@
 """Carrying operands and messages between ranks with torch.distributed."""
 
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, final
 
@@ -16,6 +15,7 @@ from elastic_consistency.hardware_backend.rank_process import Progress
 from elastic_consistency.hardware_backend.routes import Crossing, Route
 
 _MOST_SENDS = 64  # sends not yet known to be complete, before the oldest is waited for
+_OPERAND = 1  # tag of operands, which may be received ahead of messages
 
 
 @final
@@ -48,22 +48,32 @@ class Transport:
             members: dist.new_group(list(members)) for members in groups
         }
         self._progress, self._timeout = progress, timeout
-        self._sends: deque[tuple[Any, torch.Tensor, str, int]] = deque()
+        self._sends: deque[tuple[Any, torch.Tensor, Carry]] = deque()
+        self._expected: deque[tuple[Any, torch.Tensor]] = deque()
         self._flying: dict[int, tuple[Any, torch.Tensor]] = {}
+
+    def expect(self, step: Carry) -> None:
+        """Make room for an operand before its turn, so that it lands while others are at work.
+
+        Calls come in the order of the steps. Only gloo can receive out of turn: NCCL would hold
+        back whatever is sent after it.
+        """
+        if step.target == self._rank:
+            vector = self._empty(step.blocks)
+            with _Contact(step.told, step.row):
+                self._expected.append((dist.irecv(vector, step.source, tag=_OPERAND), vector))
 
     def carry(self, step: Carry) -> None:
         """Send an operand, or receive it and place it."""
-        what = f"{step.operand.value} {step.number}"
         of_model = step.operand is Operand.MODEL
         if step.source == self._rank:
             get = self._executor.model_part if of_model else self._executor.update_part
-            self._send(get(step.number, step.blocks), step.target, what, step.row)
+            self._send(get(step.number, step.blocks), step)
             return
-        vector = self._empty(step.blocks)
-        told = f"receiving {what} from rank {step.source}"
-        with _contact(told, step.row):
-            work = dist.irecv(vector, step.source)
-        self._wait(work, told, step.row)
+        if not self._expected:
+            self.expect(step)
+        work, vector = self._expected.popleft()
+        self._wait(work, step.told, step.row)
         vector = self._landed(vector)
         if of_model:
             self._executor.place_model(step.number, step.blocks, vector, step.mass)
@@ -74,14 +84,14 @@ class Transport:
         """Begin the crossing of a message."""
         crossing = step.crossing
         begin = self._begin_pair if crossing.route is Route.SEND else self._begin_collective
-        with _contact(_told(crossing), crossing.launch):
+        with _Contact(crossing.told, crossing.launch):
             self._flying[crossing.message] = begin(crossing)
 
     def collect(self, step: Collect) -> None:
         """Wait for a message and place it where it is read."""
         crossing = step.crossing
         work, vector = self._flying.pop(crossing.message)
-        self._wait(work, _told(crossing), step.row)
+        self._wait(work, crossing.told, step.row)
         if self._rank in crossing.readers:
             place = self._executor.place_message
             place(crossing.message, crossing.blocks, self._landed(vector), step.mass)
@@ -111,21 +121,20 @@ class Transport:
             return dist.reduce(vector, root, group=group, async_op=True), vector
         return dist.all_reduce(vector, group=group, async_op=True), vector
 
-    def _send(self, values: torch.Tensor, target: int, what: str, row: int) -> None:
+    def _send(self, values: torch.Tensor, step: Carry) -> None:
         values = values.to(self._wire).contiguous()
-        told = f"sending {what} to rank {target}"
-        with _contact(told, row):
-            self._sends.append((dist.isend(values, target), values, told, row))
+        with _Contact(step.told, step.row):
+            self._sends.append((dist.isend(values, step.target, tag=_OPERAND), values, step))
         if len(self._sends) > _MOST_SENDS:
             self._forget_oldest_send()
 
     def _forget_oldest_send(self) -> None:
-        work, _, told, row = self._sends.popleft()
-        self._wait(work, told, row)
+        work, _, step = self._sends.popleft()
+        self._wait(work, step.told, step.row)
 
-    def _wait(self, work: Any, told: str, row: int) -> None:
+    def _wait(self, work: Any, told: Callable[[], str], row: int) -> None:
         self._progress.waiting = True
-        with _contact(told, row):
+        with _Contact(told, row):
             work.wait() if self._timeout is None else work.wait(self._timeout)
         self._progress.waiting = False
 
@@ -137,14 +146,17 @@ class Transport:
         return vector.to(self._blank.device)
 
 
-def _told(crossing: Crossing) -> str:
-    return f"{crossing.route.value} of message {crossing.message} among {crossing.members}"
-
-
-@contextmanager
-def _contact(what: str, row: int) -> Iterator[None]:
+@final
+class _Contact:
     """Says what was going on when the transport reports a broken connection."""
-    try:
-        yield
-    except RuntimeError as error:
-        raise ContactLostError(what, row, error) from error
+
+    __slots__ = ("_row", "_told")
+
+    def __init__(self, told: Callable[[], str], row: int) -> None:
+        self._told, self._row = told, row
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, _kind: Any, error: BaseException | None, _trace: Any) -> None:
+        if isinstance(error, RuntimeError):
+            raise ContactLostError(self._told(), self._row, error) from error

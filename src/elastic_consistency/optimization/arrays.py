@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device
+from array_api_compat import array_namespace
 
 Array = Any
 
@@ -21,7 +21,7 @@ def like(reference: Array, values: Array) -> Array:
     if isinstance(reference, np.ndarray) and isinstance(values, np.ndarray):
         return values.astype(reference.dtype, copy=False)  # a tenth of the general way
     xp = array_namespace(reference)
-    return xp.asarray(_writable(values), dtype=reference.dtype, device=device(reference))
+    return xp.asarray(_writable(values), dtype=reference.dtype, device=reference.device)
 
 
 def squared_norms(x: Array) -> Array:
