@@ -1,5 +1,7 @@
 """What is removed changes what it should and nothing else."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -20,6 +22,7 @@ from elastic_consistency.simulator.losses import GilbertElliott
 from elastic_consistency.simulator.protocols import (
     AllReduce,
     AsynchronousServer,
+    BackupWorkers,
     LossyBroadcast,
     MessagePassing,
 )
@@ -29,9 +32,11 @@ from elastic_consistency.validation.what_if import (
     what_if,
     without_compression,
     without_jitter,
+    without_link,
     without_loss,
     without_network,
     without_slow_phases,
+    without_slowest_link,
     without_slowest_worker,
     without_stragglers,
     without_worker,
@@ -119,6 +124,59 @@ def test_a_network_that_costs_nothing_saves_its_latency_in_every_step():
     itself, free = what_if(scenario, {"network": without_network}, seeds=(0, 1))
 
     assert free.time.value == pytest.approx(itself.time.value / 3)
+
+
+class TestLinks:
+    def test_a_link_that_costs_nothing_saves_its_latency_in_every_step(self):
+        """Of two synchronous workers the far one keeps all waiting, 1 s there and 1 s back."""
+        far = Worker(Constant(1.0), uplink=Link(1.0), downlink=Link(1.0))
+        scenario = _scenario(Cluster((Worker(Constant(1.0)), far)), BackupWorkers(2), jobs=400)
+
+        itself, near = what_if(scenario, {"link": without_link(1)}, seeds=(0, 1))
+
+        assert near.time.value == pytest.approx(itself.time.value / 3)
+        assert scenario.cluster.workers[0] == without_link(1)(scenario).cluster.workers[0]
+
+    def test_the_slowest_link_is_the_one_whose_messages_take_longest(self):
+        """Latency 2 s against 8 bytes at 2 bytes/s; what is not sent does not count."""
+        late, narrow = Link(2.0), Link(bandwidth_bytes_per_s=2.0)
+        cluster = Cluster(tuple(Worker(Constant(1.0), uplink=link) for link in (late, narrow)))
+
+        sized = without_slowest_link(_scenario(cluster, payload=Payload(0.0, 8.0)))
+        unsized = without_slowest_link(_scenario(cluster, payload=Payload(8.0, 0.0)))
+
+        assert [w.uplink for w in sized.cluster.workers] == [late, Link()]
+        assert [w.uplink for w in unsized.cluster.workers] == [Link(), narrow]
+
+    def test_a_worker_s_links_to_all_others_are_freed_and_only_those(self):
+        cluster = Cluster.alike(3, Constant(1.0), link=Link(1.0))
+        cluster = replace(
+            cluster, exceptions=(PeerLink(0, 1, Link(9.0)), PeerLink(0, 2, Link(5.0)))
+        )
+
+        made = without_link(1)(_scenario(cluster)).cluster
+
+        latencies = {
+            (a, b): made.link(a, b).latency_s for a in range(3) for b in range(3) if a != b
+        }
+        assert latencies == {pair: 0.0 if 1 in pair else 1.0 for pair in latencies} | {(0, 2): 5.0}
+
+
+def test_every_cause_has_its_line_in_the_waterfall():
+    """A worker, the jitter, a link, the loss and the compression, all in one study."""
+    link = Link(0.1, Exponential(0.1), loss=0.1, resend_s=1.0)
+    slow = Worker(Exponential(1.0), slowdown=5.0, uplink=Link(2.0), downlink=link)
+    scenario = _scenario(
+        Cluster((Worker(Exponential(1.0), uplink=link, downlink=link), slow)),
+        codec=ErrorFeedback(TopK(1)),
+        payload=Payload(16.0, 8.0),
+        jobs=300,
+    )
+
+    text = waterfall_text(what_if(scenario, seeds=(0, 1)))
+
+    for cause in ("the slowest worker", "the slowest link", "jitter", "losses", "compression"):
+        assert sum(line.startswith(cause) for line in text.splitlines()) == 1
 
 
 class TestLosses:

@@ -17,7 +17,7 @@ from elastic_consistency.optimization.oracles import AbstractOracle
 from elastic_consistency.optimization.update_rules import AbstractRule
 from elastic_consistency.schedule import Schedule
 from elastic_consistency.simulator import Cluster, Link, Payload, Until, Worker, simulate
-from elastic_consistency.simulator.cluster import ComputeLaw
+from elastic_consistency.simulator.cluster import ComputeLaw, PeerLink
 from elastic_consistency.simulator.delays import (
     AbstractDelayLaw,
     Constant,
@@ -105,6 +105,41 @@ def without_slowest_worker(scenario: Scenario) -> Scenario:
     return without_worker(int(np.argmax(times)))(scenario)
 
 
+def without_link(number: int) -> Removal:
+    """Messages from and to one worker travel in no time, those of the others as before."""
+
+    def remove(scenario: Scenario) -> Scenario:
+        cluster = scenario.cluster
+        workers = list(cluster.workers)
+        workers[number] = replace(workers[number], uplink=Link(), downlink=Link())
+        others = [k for k in range(cluster.n_workers) if k != number]
+        pairs = [pair for k in others for pair in ((number, k), (k, number))]
+        slow = [pair for pair in pairs if cluster.link(*pair) != Link()]
+        kept = [peer for peer in cluster.exceptions if (peer.sender, peer.receiver) not in pairs]
+        free = [PeerLink(sender, receiver, Link()) for sender, receiver in slow]
+        cluster = replace(cluster, workers=tuple(workers), exceptions=(*kept, *free))
+        return replace(scenario, cluster=cluster)
+
+    return remove
+
+
+def without_slowest_link(scenario: Scenario) -> Scenario:
+    """Free the links of the worker whose messages take longest on average."""
+    cluster, payload = scenario.cluster, scenario.payload
+
+    def seconds(number: int) -> float:
+        worker = cluster.workers[number]
+        server = worker.uplink.mean_seconds(payload.update_bytes)
+        server += worker.downlink.mean_seconds(payload.model_bytes)
+        others = [k for k in range(cluster.n_workers) if k != number]
+        links = [
+            link for k in others for link in (cluster.link(number, k), cluster.link(k, number))
+        ]
+        return server + sum(link.mean_seconds(payload.update_bytes) for link in links)
+
+    return without_link(max(range(cluster.n_workers), key=seconds))(scenario)
+
+
 def without_stragglers(scenario: Scenario) -> Scenario:
     """Nobody is slow for good: every slowdown becomes 1."""
     return _with_workers(scenario, lambda worker: replace(worker, slowdown=1.0))
@@ -167,6 +202,7 @@ def without_compression(scenario: Scenario) -> Scenario:
 
 REMOVALS: dict[str, Removal] = {
     "the slowest worker": without_slowest_worker,
+    "the slowest link": without_slowest_link,
     "persistent stragglers": without_stragglers,
     "slow phases": without_slow_phases,
     "jitter": without_jitter,

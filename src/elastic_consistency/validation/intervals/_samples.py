@@ -1,6 +1,8 @@
-"""What every interval asks of its samples."""
+"""What every interval asks of its samples, and the estimate that it makes of them."""
 
 import numpy as np
+
+from elastic_consistency.validation.estimate import Estimate, Method
 
 
 def checked(samples: np.ndarray, *, at_least: int) -> np.ndarray:
@@ -31,3 +33,31 @@ def checked_confidence(confidence: float) -> float:
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must be a number in (0, 1), got {confidence!r}.")
     return 1 - confidence
+
+
+def estimate_of_mean(
+    values: np.ndarray,
+    limits: tuple[np.ndarray | float, np.ndarray | float],
+    method: Method,
+    *,
+    confidence: float,
+    width: float | None = None,
+    seed: int | None = None,
+) -> Estimate:
+    """The mean of (R,) values with its limits.
+
+    The limits of a running intersection may leave the mean of all samples just outside; the
+    estimate then reaches to it.
+    """
+    value = float(values.mean())
+    return Estimate(
+        value=value,
+        lower=min(float(limits[0]), value),
+        upper=max(float(limits[1]), value),
+        confidence=confidence,
+        method=method,
+        n_replicates=len(values),
+        seed=seed,
+        deviation=float(values.std(ddof=1)) if len(values) > 1 else None,
+        width=width,
+    )

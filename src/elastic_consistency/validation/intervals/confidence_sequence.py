@@ -8,7 +8,12 @@ ever, whenever one looks.
 import numpy as np
 
 from elastic_consistency.validation.estimate import Estimate, Method
-from elastic_consistency.validation.intervals._samples import checked, checked_confidence, to_unit
+from elastic_consistency.validation.intervals._samples import (
+    checked,
+    checked_confidence,
+    estimate_of_mean,
+    to_unit,
+)
 
 _LARGEST_STAKE = 0.5  # of the capital; below 1, so that no bet can ruin the gambler
 _HALVINGS = 40
@@ -81,19 +86,9 @@ def confidence_sequence(
         confidence: In (0, 1).
         seed: Seed of the first replicate.
     """
-    error_rate = checked_confidence(confidence)
-    values = checked(samples, at_least=1)
-    lower, upper = confidence_sequence_limits(values, low=low, high=high, error_rate=error_rate)
-    value = float(values.mean())
-    return Estimate(
-        value=value,
-        # The running intersection may leave the mean of all samples just outside.
-        lower=min(float(lower), value),
-        upper=max(float(upper), value),
-        confidence=confidence,
-        method=Method.CONFIDENCE_SEQUENCE,
-        n_replicates=len(values),
-        seed=seed,
-        deviation=float(values.std(ddof=1)) if len(values) > 1 else None,
-        width=high - low,
+    error_rate, values = checked_confidence(confidence), checked(samples, at_least=1)
+    limits = confidence_sequence_limits(values, low=low, high=high, error_rate=error_rate)
+    method = Method.CONFIDENCE_SEQUENCE
+    return estimate_of_mean(
+        values, limits, method, confidence=confidence, width=high - low, seed=seed
     )

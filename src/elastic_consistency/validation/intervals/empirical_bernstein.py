@@ -3,7 +3,12 @@
 import numpy as np
 
 from elastic_consistency.validation.estimate import Estimate, Method
-from elastic_consistency.validation.intervals._samples import checked, checked_confidence, to_unit
+from elastic_consistency.validation.intervals._samples import (
+    checked,
+    checked_confidence,
+    estimate_of_mean,
+    to_unit,
+)
 
 
 def empirical_bernstein_radius(
@@ -52,18 +57,9 @@ def empirical_bernstein(
         confidence: In (0, 1).
         seed: Seed of the first replicate.
     """
-    error_rate = checked_confidence(confidence)
-    values = checked(samples, at_least=2)
-    lower, upper = empirical_bernstein_limits(values, low=low, high=high, error_rate=error_rate)
-    value = float(values.mean())
-    return Estimate(
-        value=value,
-        lower=min(float(lower), value),
-        upper=max(float(upper), value),
-        confidence=confidence,
-        method=Method.EMPIRICAL_BERNSTEIN,
-        n_replicates=len(values),
-        seed=seed,
-        deviation=float(values.std(ddof=1)),
-        width=high - low,
+    error_rate, values = checked_confidence(confidence), checked(samples, at_least=2)
+    limits = empirical_bernstein_limits(values, low=low, high=high, error_rate=error_rate)
+    method = Method.EMPIRICAL_BERNSTEIN
+    return estimate_of_mean(
+        values, limits, method, confidence=confidence, width=high - low, seed=seed
     )

@@ -4,7 +4,11 @@ import numpy as np
 from scipy.special import stdtrit
 
 from elastic_consistency.validation.estimate import Estimate, Method
-from elastic_consistency.validation.intervals._samples import checked, checked_confidence
+from elastic_consistency.validation.intervals._samples import (
+    checked,
+    checked_confidence,
+    estimate_of_mean,
+)
 
 
 def student_t_quantile(confidence: float, degrees: int) -> float:
@@ -22,15 +26,6 @@ def student_t(samples: np.ndarray, *, confidence: float, seed: int | None = None
     """
     values = checked(samples, at_least=2)
     value, deviation = float(values.mean()), float(values.std(ddof=1))
-    quantile = student_t_quantile(confidence, len(values) - 1)
-    radius = quantile * deviation / np.sqrt(len(values))
-    return Estimate(
-        value=value,
-        lower=float(value - radius),
-        upper=float(value + radius),
-        confidence=confidence,
-        method=Method.STUDENT_T,
-        n_replicates=len(values),
-        seed=seed,
-        deviation=deviation,
-    )
+    radius = student_t_quantile(confidence, len(values) - 1) * deviation / np.sqrt(len(values))
+    limits = (value - radius, value + radius)
+    return estimate_of_mean(values, limits, Method.STUDENT_T, confidence=confidence, seed=seed)
