@@ -1,6 +1,9 @@
 """Makes the modules of this folder importable in the processes that the tests start."""
 
+import os
+import socket
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +12,29 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from elastic_consistency.hardware_backend import ranks as processes
+from elastic_consistency.hardware_backend import replay, run_ranks
+from elastic_consistency.hardware_backend.live import run_live
 from elastic_consistency.optimization.oracles import Quadratic
+
+PATIENCE = 280.0  # s, close to what a test may take
+
+
+@pytest.fixture(scope="session", autouse=True)
+def patience():
+    """Ranks that get little of a loaded machine do not hang: only tests about hanging say less."""
+    with pytest.MonkeyPatch.context() as patch:
+        for function in (replay, run_live, run_ranks):
+            patch.setitem(function.__kwdefaults__, "timeout", PATIENCE)
+        for seconds in ("_BIRTH", "_DEATH"):
+            patch.setattr(processes, seconds, PATIENCE)
+        yield
+
+
+@pytest.fixture
+def long_last_words(monkeypatch):
+    """Survivors that notice a failure by themselves get all the time to say so."""
+    monkeypatch.setattr(processes, "_LAST_WORDS", PATIENCE)
 
 
 @pytest.fixture
@@ -32,7 +57,16 @@ def data_parallel_runs():
     from elastic_consistency.hardware_backend import run_ranks
 
     hooks = ("", "torch", *CODECS)
-    return {n: run_ranks(data_parallel_with, [hooks] * n, timeout=60.0) for n in (2, 3)}
+    return {n: run_ranks(data_parallel_with, [hooks] * n) for n in (2, 3)}
+
+
+@pytest.fixture
+def free_port() -> int:
+    """A port below those that the system hands out by itself."""
+    for port in range(20_000 + os.getpid() % 5_000, 30_000):
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+    raise OSError("no port from 20000 to 30000 is free")
 
 
 @pytest.fixture
@@ -45,5 +79,8 @@ def no_process_left():
 
 def _ranks() -> set[int]:
     """Ranks are children of the fork server, which is a child of this process."""
-    servers = psutil.Process().children()
-    return {rank.pid for server in servers for rank in server.children(recursive=True)}
+    ranks = set[int]()
+    for server in psutil.Process().children():
+        with suppress(psutil.NoSuchProcess):  # it may end meanwhile
+            ranks |= {rank.pid for rank in server.children(recursive=True)}
+    return ranks

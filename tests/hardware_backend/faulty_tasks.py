@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from elastic_consistency.optimization.oracles import AbstractOracle, Quadratic
 
@@ -36,13 +37,10 @@ DEEDS = {"kill": kill, "stop": stop, "sleep": sleep, "nap": nap, "fail": fail}
 
 
 @dataclass(frozen=True)
-class Sabotage(AbstractOracle):
-    """A quadratic on which one worker misbehaves at the n-th gradient of its process."""
+class _Wrapped(AbstractOracle):
+    """A quadratic on whose gradients something else happens, too."""
 
     inner: Quadratic
-    deed: str
-    worker: int
-    after: int = 3
 
     @property
     def dimension(self):
@@ -56,9 +54,11 @@ class Sabotage(AbstractOracle):
         return self.inner.start()
 
     def gradient(self, view, draws, worker):
-        if worker == self.worker and next(_calls) == self.after:
-            DEEDS[self.deed]()
+        self.happen(worker)
         return self.inner.gradient(view, draws, worker)
+
+    def happen(self, worker: int) -> None:
+        raise NotImplementedError
 
     def mean_gradient(self, x):
         return self.inner.mean_gradient(x)
@@ -71,6 +71,31 @@ class Sabotage(AbstractOracle):
 
     def constants(self, radius=float("inf")):
         return self.inner.constants(radius)
+
+
+@dataclass(frozen=True)
+class Sabotage(_Wrapped):
+    """One worker misbehaves at the n-th gradient of its process."""
+
+    deed: str
+    worker: int
+    after: int = 3
+
+    def happen(self, worker):
+        if worker == self.worker and next(_calls) == self.after:
+            DEEDS[self.deed]()
+
+
+@dataclass(frozen=True)
+class InStep(_Wrapped):
+    """Nobody gets a gradient before everybody has asked for one; then one after the other."""
+
+    barrier: Any
+    seconds: float
+
+    def happen(self, worker):
+        self.barrier.wait()
+        time.sleep(worker * self.seconds)
 
 
 def number_squared(rank, argument):

@@ -5,8 +5,10 @@ import pytest
 import torch
 from training_tasks import (
     STEPS,
+    arrivals_of_two_sums,
     elastic,
     elastic_resumed,
+    elastic_while_layers_arrive,
     elastic_with_a_death,
     elastic_with_an_idle_layer,
     elastic_without_gradient,
@@ -125,9 +127,10 @@ def test_a_layer_without_a_gradient_takes_part_with_zeros(data_parallel_runs):
         assert idle_unchanged
 
 
+@pytest.mark.usefixtures("long_last_words")
 def test_a_rank_that_dies_gives_an_error_on_the_other():
     with pytest.raises(RanksError) as caught:
-        run_ranks(elastic_with_a_death, [None] * 2, timeout=5.0)
+        run_ranks(elastic_with_a_death, [None] * 2)
 
     assert caught.value.failures[1] == "ended without a word, exit status 7"
     assert caught.value.failures[0].startswith("ContactLostError: summing layer")
@@ -163,6 +166,24 @@ def test_among_ready_layers_the_first_has_priority():
     for sums, arrivals in run_ranks(sums_by_priority, [None] * 2):
         assert sums == {0: [1.0] * 3, 1: [3.0] * 3, 2: [5.0] * 3}
         assert arrivals == [(0, 2), (0, 0), (0, 1)]
+
+
+@pytest.mark.parametrize("beta", [0.1, 0.5, 0.9, 1.0])
+def test_a_layer_waits_only_until_enough_of_the_others_has_arrived(beta):
+    """Layers arrive from the last to the first; the first stands in once the norm suffices."""
+    ((stood_in, arrived, shares),) = run_ranks(elastic_while_layers_arrive, [NormBounded(beta)])
+
+    held = np.sqrt(np.cumsum([0.0, shares[2], shares[1]]))
+    enough = [k for k in range(3) if held[k] >= beta]
+    needed = enough[0] if enough else 3
+    assert arrived[0] == needed
+    assert stood_in[0] == (needed < 3)
+
+
+def test_a_latency_that_holds_the_link_delays_the_next_sum():
+    """A sleep never ends early: the second arrives a whole latency after the first."""
+    for first, second in run_ranks(arrivals_of_two_sums, [Latency(0.2, holds_link=True)] * 2):
+        assert second - first >= 0.2
 
 
 def test_layers_are_the_holders_of_parameters():

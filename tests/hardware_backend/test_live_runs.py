@@ -1,8 +1,11 @@
 """Real asynchronous runs are recorded as schedules that mean what happened."""
 
+import multiprocessing
+from itertools import pairwise
+
 import numpy as np
 import pytest
-from faulty_tasks import Sabotage
+from faulty_tasks import InStep, Sabotage
 
 from elastic_consistency.execution import execute
 from elastic_consistency.hardware_backend import RanksError, parity, replay
@@ -31,11 +34,17 @@ PROTOCOLS = {
     "Hogwild": (Hogwild(), SIZES),
 }
 PAUSES = (0.002, 0.004, 0.03)
+READ_PAUSE = 0.03
 SKEWS = (0.0, 1.5, -2.0, 0.7)
 
 
+@pytest.fixture(scope="module")
+def records(tmp_path_factory):
+    return tmp_path_factory.mktemp("records")
+
+
 @pytest.fixture(scope="module", params=PROTOCOLS)
-def live(request, quadratic_of_module):
+def live(request, quadratic_of_module, records):
     """One run of each protocol, with a straggler and with clocks that are seconds apart."""
     protocol, sizes = PROTOCOLS[request.param]
     return request.param, run_live(
@@ -48,6 +57,7 @@ def live(request, quadratic_of_module):
         pauses=PAUSES,
         block_sizes=sizes,
         clock_skews=SKEWS,
+        folder=records,
     )
 
 
@@ -96,12 +106,22 @@ def test_mass_is_conserved(live):
     assert run.masses.sum() == pytest.approx(len(run.masses), abs=1e-12)
 
 
-def test_clocks_that_are_seconds_apart_are_aligned(live):
-    """Causality forces no change larger than what the alignment promised."""
+def test_clocks_that_are_seconds_apart_are_aligned(live, records):
+    """The promised error holds, however loaded the machine: all ranks share its one true clock."""
+    name, run = live
+    n_ranks = 4 if name.startswith("server") else 3
+
+    for rank in range(1, n_ranks):
+        head, _ = read_record(records / f"rank{rank}.jsonl")
+        assert abs(head["clock_offset_s"] - (SKEWS[0] - SKEWS[rank])) <= head["clock_error_s"]
+        assert 0 < head["clock_error_s"] <= run.clock_error
+
+
+def test_causality_moves_no_time_further_than_two_clocks_may_be_wrong(live):
     _, run = live
 
-    assert 0 < run.clock_error < 0.05
-    assert run.shift <= 2 * run.clock_error + 0.001
+    rounding = 1e-9
+    assert run.shift <= 2 * run.clock_error + rounding
 
 
 def test_times_are_real(live):
@@ -122,7 +142,7 @@ def test_every_worker_does_its_jobs(live):
 
     if name.startswith("server"):
         assert per_worker.sum() == 25
-        assert per_worker[0] > per_worker[2]  # the straggler is fifteen times slower
+        assert per_worker.min() >= 1  # everybody gets one at the start
     else:
         assert per_worker.tolist() == [25, 25, 25]
 
@@ -140,18 +160,31 @@ def test_staleness_at_a_server_sums_to_jobs_in_flight(quadratic, tickets):
     assert staleness == (n - 1) * jobs - n * (n - 1) // 2
 
 
-def test_reads_of_shared_memory_are_torn(quadratic):
-    """Some job reads blocks of different versions; a lock around the model would prevent it."""
-    run = run_live(
-        Hogwild(),
-        quadratic,
+@pytest.fixture(scope="module")
+def slow_readers(quadratic_of_module, tmp_path_factory):
+    """Three workers that all compute their k-th gradient before anybody writes it.
+
+    Then worker 0 writes at once and reads on for a third of a second; the others write in the
+    midst of that. For no view to be torn, in each of seven rounds both must be kept from it for
+    longer than a quarter of a second, or worker 0 from reading.
+    """
+    barrier = multiprocessing.get_context("forkserver").Barrier(3)
+    folder = tmp_path_factory.mktemp("slow_readers")
+    return folder, run_live(
+        Hogwild(read_pause=READ_PAUSE),
+        InStep(quadratic_of_module, barrier, 4 * READ_PAUSE),
         SGD(0.01),
         n_workers=3,
-        jobs=40,
+        jobs=8,
         seed=0,
         block_sizes=(1,) * 12,
+        folder=folder,
     )
-    rows = run.schedule.rows
+
+
+def test_reads_of_shared_memory_are_torn(slow_readers):
+    """Some job reads blocks of different versions; a lock around the model would prevent it."""
+    rows = slow_readers[1].schedule.rows
     versions, seen = np.zeros(12, int), {}
 
     for op, job, block in zip(rows.op, rows.job, rows.block, strict=True):
@@ -162,7 +195,31 @@ def test_reads_of_shared_memory_are_torn(quadratic):
 
     torn = sum(len(set(read)) > 1 for read in seen.values())
     assert torn > 0
-    assert versions.tolist() == [120] * 12
+    assert versions.tolist() == [24] * 12
+
+
+def test_torn_reads_are_executed_as_they_happened(slow_readers, quadratic):
+    run = slow_readers[1]
+
+    executed = execute(run.schedule, quadratic, SGD(0.01), seeds=(0,))
+
+    assert np.array_equal(run.models[0], executed.models[0])
+
+
+def test_a_slow_reader_pauses_between_blocks(slow_readers):
+    """A sleep never ends early, so this holds under any load."""
+    for rank in range(3):
+        _, entries = read_record(slow_readers[0] / f"rank{rank}.jsonl")
+        for before, after in pairwise(entries):
+            if before.op is Op.READ and after.op is Op.READ:
+                assert after.job == before.job
+                assert after.time - before.time >= READ_PAUSE
+
+
+@pytest.mark.parametrize("pause", [-0.1, float("inf"), float("nan")])
+def test_a_read_pause_is_a_number_of_seconds(pause):
+    with pytest.raises(ValueError, match=r"Hogwild.read_pause must be a finite number"):
+        Hogwild(read_pause=pause)
 
 
 def test_a_server_knows_the_staleness_that_a_rule_weighs(quadratic):
@@ -189,28 +246,27 @@ def test_error_feedback_and_momentum_run_live(quadratic):
     assert np.array_equal(run.models[0], executed.models[0])
 
 
-@pytest.mark.parametrize("name", ["server", "OSGP", "pairwise"])
-def test_a_worker_that_dies_ends_the_run_with_an_error(quadratic, name):
-    sabotage = Sabotage(quadratic, "kill", worker=1)
+@pytest.mark.parametrize(("name", "after"), [("server", 0), ("OSGP", 3), ("pairwise", 3)])
+def test_a_worker_that_dies_ends_the_run_with_an_error(quadratic, name, after):
+    """At a server one gradient each is certain, the others may do the rest."""
+    sabotage = Sabotage(quadratic, "kill", worker=1, after=after)
 
     with pytest.raises(RanksError, match="was killed by SIGKILL"):
-        run_live(PROTOCOLS[name][0], sabotage, SGD(0.1), n_workers=3, jobs=30, seed=1, timeout=5)
+        run_live(PROTOCOLS[name][0], sabotage, SGD(0.1), n_workers=3, jobs=30, seed=1)
 
 
 def test_what_was_recorded_before_a_death_is_kept(quadratic, tmp_path):
     """Every rank's record, the killed one's included, up to the last operation."""
-    sabotage = Sabotage(quadratic, "kill", worker=1, after=4)
+    sabotage = Sabotage(quadratic, "kill", worker=0, after=4)
 
     with pytest.raises(RanksError):
-        run_live(LiveServer(), sabotage, SGD(0.1), n_workers=2, jobs=30, seed=1, folder=tmp_path)
+        run_live(LiveServer(), sabotage, SGD(0.1), n_workers=1, jobs=30, seed=1, folder=tmp_path)
 
-    (_, server), (_, _), (head, killed) = (
-        read_record(tmp_path / f"rank{k}.jsonl") for k in range(3)
-    )
+    (_, server), (_, killed) = (read_record(tmp_path / f"rank{k}.jsonl") for k in range(2))
     assert [entry.op for entry in killed] == [Op.ENCODE] * 4
-    assert 0 < head["clock_error_s"] < 0.05
-    added = {entry.job for entry in server if entry.op is Op.ADD}
-    assert {entry.job for entry in killed} <= added
+    assert [entry.job for entry in killed] == [0, 1, 2, 3]
+    assert [entry.job for entry in server if entry.op is Op.ADD] == [0, 1, 2, 3]
+    assert [entry.job for entry in server if entry.op is Op.READ] == [0, 1, 2, 3, 4]
 
 
 def test_a_full_disk_is_told(quadratic, tmp_path):

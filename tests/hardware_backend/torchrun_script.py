@@ -12,7 +12,5 @@ from elastic_consistency.optimization.update_rules import SGD
 if __name__ == "__main__":
     rounds = int(sys.argv[2])
     oracle = Quadratic(np.linspace(0.1, 1.0, 12), variance=0.5)
-    replayed = replay_under_torchrun(
-        all_reduce(3, rounds), oracle, SGD(0.3), seeds=(4, 5), timeout=30.0
-    )
+    replayed = replay_under_torchrun(all_reduce(3, rounds), oracle, SGD(0.3), seeds=(4, 5))
     np.save(f"{sys.argv[1]}/{replayed.digest[:8]}-{id(replayed)}.npy", replayed.models)

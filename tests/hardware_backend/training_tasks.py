@@ -116,6 +116,54 @@ def pretend(scheduler: ElasticScheduler, answer: bool | None) -> None:
         scheduler._link.has_arrived = lambda key: answer
 
 
+def elastic_while_layers_arrive(rank, policy):
+    """One rank; its layers arrive one after the other, the last first, whenever it waits.
+
+    Returns the decisions, how many layers had arrived by then, and each layer's norm share.
+    """
+    scheduler = ElasticScheduler(network(), step_size=0.1, policy=policy)
+    loss_of(scheduler, 0, 0).backward()
+    gradients = [torch.cat([p.grad.reshape(-1) for p in layer.parameters()])
+                 for layer in _plain_gradients()]  # fmt: skip
+    here: list[int] = []
+    scheduler._link.has_arrived = lambda key: key[1] in here
+    scheduler._link.await_more = lambda known: here.append(2 - len(here))
+    arrived = []
+    scheduler.decisions = _Watched(lambda: arrived.append(len(here)))
+    loss_of(scheduler, 0, 1).backward()
+    scheduler.close()
+    total = sum(float(g.square().sum()) for g in gradients)
+    shares = [float(g.square().sum()) / total for g in gradients]
+    return [d.stood_in for d in scheduler.decisions], arrived, shares
+
+
+class _Watched(list):
+    """A list that tells when something is appended."""
+
+    def __init__(self, tell) -> None:
+        super().__init__()
+        self._tell = tell
+
+    def append(self, item) -> None:
+        self._tell()
+        super().append(item)
+
+
+def _plain_gradients() -> list[torch.nn.Module]:
+    model = network()
+    loss_of(model, 0, 0).backward()
+    return [layer for layer in model if isinstance(layer, torch.nn.Linear)]
+
+
+def arrivals_of_two_sums(rank, latency):
+    """Moments at which two sums arrived that were handed over together."""
+    link = PriorityLink(latency, torch.device("cpu"))
+    for key in ((0, 0), (0, 1)):
+        link.submit(key, torch.ones(3))
+    link.close()
+    return [link._done[key][1] for key in ((0, 0), (0, 1))]
+
+
 def elastic(rank, argument):
     """The scheduler; returns parameters and decisions."""
     policy, latency, answer = argument
@@ -193,10 +241,12 @@ def sums_by_priority(rank, _argument):
     link = PriorityLink(Latency(), torch.device("cpu"))
     keys = [(0, 2), (0, 1), (0, 0)] if rank.number == 0 else [(0, 0), (0, 1), (0, 2)]
     if rank.number == 1:
-        time.sleep(0.5)
+        rank.store.wait(["others are ready"])
     for key in keys:
         link.submit(key, torch.full((3,), float(key[1] + rank.number)))
-        time.sleep(0.05)
+        while rank.number == 0 and (0, 2) in link._ready:
+            time.sleep(0.01)  # until its sum has begun, which cannot end without rank 1
+    rank.store.set("others are ready", "")
     link.close()
     arrivals = sorted(keys, key=lambda key: link._done[key][1])
     sums = {key[1]: link.take(key).tolist() for key in keys}

@@ -19,14 +19,15 @@ _PRELOADED = [
     "elastic_consistency.hardware_backend.elastic",
 ]
 _LAST_WORDS = 5.0  # s that ranks get to say what they saw once one of them has failed
-_BIRTH = 60.0  # s until the first sign of life
+_DEATH = 60.0  # s from the end of a rank's connection to its exit status
+_BIRTH = 120.0  # s until the first sign of life
 
 
 def run_ranks(
     task: Callable[..., Any],
     arguments: Sequence[Any],
     *,
-    timeout: float = 20.0,
+    timeout: float = 60.0,
     backend: str = "gloo",
     port: int = 0,
 ) -> list[Any]:
@@ -92,8 +93,11 @@ class _Member:
 
     def stuck(self, timeout: float) -> str | None:
         """Why this rank is part of a deadlock, if it may be."""
-        if self.state is None or time.monotonic() - self.moved < timeout:
+        now = time.monotonic()
+        if self.state is None or not self.state[1] or now - self.moved < timeout:
             return None
+        if now - self.heard > timeout / 2:
+            return None  # nobody knows what it does; its own silence will be told
         return f"waits in vain for {timeout:g} s {self._where()}"
 
     def _where(self) -> str:
@@ -123,12 +127,13 @@ class _Crew:
             RanksError: If one of them failed.
         """
         while open_ranks := self._open():
-            ready = wait([self._members[k].connection for k in open_ranks], self._timeout / 8)
+            connections = [self._members[k].connection for k in open_ranks]
+            ready = wait(connections, min(1.0, self._timeout / 8))
             for number in open_ranks:
                 if self._members[number].connection in ready:
                     self._listen(number)
             self._look_for_hanging_ranks()
-            if time.monotonic() > self._deadline:
+            if self._nobody_will_speak():
                 break
         if self._failures:
             first = next(iter(self._failures))
@@ -137,6 +142,11 @@ class _Crew:
             raise self._error()
         self._let_go()
         return [self._results[number] for number in range(self._size)]
+
+    def _nobody_will_speak(self) -> bool:
+        """After a failure: whether time is up, or those left have not begun and saw nothing."""
+        unborn = all(self._members[number].state is None for number in self._open())
+        return bool(self._failures) and (unborn or time.monotonic() > self._deadline)
 
     def _let_go(self) -> None:
         for member in self._members.values():
@@ -169,7 +179,7 @@ class _Crew:
         try:
             kind, content = member.connection.recv()
         except (EOFError, OSError):
-            member.process.join(1.0)
+            member.process.join(_DEATH)
             self._fail(number, _epitaph(member.process.exitcode))
             return
         if kind == "alive":

@@ -56,7 +56,7 @@ def replay(
     ordered: bool = False,
     loss: Loss | None = None,
     pace: float = 0.0,
-    timeout: float = 20.0,
+    timeout: float = 60.0,
     port: int = 0,
 ) -> Replay:
     """Replay a schedule on several processes of this machine, in its logical order.

@@ -9,35 +9,51 @@ from elastic_consistency.hardware_backend.rank_process import Rank
 from elastic_consistency.hardware_backend.residual_network import residual_network
 from elastic_consistency.optimization.oracles import digits
 
-_TRAINING, _BATCH, _WIDTH = 1280, 32, 8
+_TRAINING, _BATCH = 1280, 32
 
 
-def train_on_digits(
-    rank: Rank, order: tuple[AbstractPolicy, Latency, int, int]
-) -> tuple[float, int]:
-    """Accuracy on 517 held-out digits, and how often the own gradient stood in.
+Order = tuple[AbstractPolicy, Latency, int, int]
+
+
+def train_on_digits(rank: Rank, orders: tuple[Order, ...]) -> list[tuple[float, int]]:
+    """For each order: accuracy on 517 held-out digits, and how often the own gradient stood in.
+
+    The network has two stages of one block, 13 layers; the accuracy is the mean of four looks in
+    the last quarter, before each of which everything under way is waited for.
 
     Args:
         rank: The rank; every one takes its own 32 images of a step.
-        order: Policy, injected latency, number of steps, and seed of weights and samples.
+        orders: Policy, injected latency, number of steps, and seed of weights and samples.
     """
+    return [_train(rank, order) for order in orders]
+
+
+def _train(rank: Rank, order: Order) -> tuple[float, int]:
     policy, latency, steps, seed = order
     images, labels = _data()
     torch.manual_seed(seed)
-    scheduler = ElasticScheduler(
-        residual_network(_WIDTH, 10), step_size=0.1, policy=policy, latency=latency
-    )
+    network = residual_network(8, 10, n_stages=2, n_blocks=1)
+    scheduler = ElasticScheduler(network, step_size=0.2, policy=policy, latency=latency)
+    accuracies, every = [], max(1, steps // 16)
     generator = torch.Generator().manual_seed(seed)
     for step in range(steps):
-        rank.progress.row = step
+        rank.progress.row += 1
         chosen = torch.randint(_TRAINING, (rank.size, _BATCH), generator=generator)[rank.number]
         loss = torch.nn.functional.cross_entropy(scheduler(images[chosen]), labels[chosen])
         loss.backward()
+        if step >= 3 * steps // 4 and (step + 1) % every == 0:
+            scheduler.finish()
+            accuracies.append(_accuracy(network, images[_TRAINING:], labels[_TRAINING:]))
     scheduler.close()
-    scheduler.module.eval()
+    return sum(accuracies) / len(accuracies), sum(d.stood_in for d in scheduler.decisions)
+
+
+def _accuracy(network: torch.nn.Module, images: torch.Tensor, labels: torch.Tensor) -> float:
+    network.eval()
     with torch.no_grad():
-        right = scheduler.module(images[_TRAINING:]).argmax(1) == labels[_TRAINING:]
-    return float(right.float().mean()), sum(d.stood_in for d in scheduler.decisions)
+        right = network(images).argmax(1) == labels
+    network.train()
+    return float(right.float().mean())
 
 
 def _data() -> tuple[torch.Tensor, torch.Tensor]:

@@ -49,6 +49,28 @@ class PriorityLink:
         with self._changed:
             return key in self._done and self._done[key][1] <= time.monotonic()
 
+    def n_arrived(self) -> int:
+        """Sums that have arrived and are not yet taken."""
+        with self._changed:
+            return self._arrived()
+
+    def await_more(self, known: int) -> None:
+        """Wait until more than `known` sums have arrived that are not yet taken.
+
+        Raises:
+            ContactLostError: If another rank is gone.
+        """
+        with self._changed:
+            while self._arrived() <= known:
+                if self._failure is not None:
+                    raise ContactLostError("summing layers", -1, self._failure)
+                under_way = [at for _, at in self._done.values() if at > time.monotonic()]
+                # Nobody notifies of an arrival whose time has merely come.
+                self._changed.wait(min(under_way) - time.monotonic() if under_way else None)
+
+    def _arrived(self) -> int:
+        return sum(at <= time.monotonic() for _, at in self._done.values())
+
     def take(self, key: Key) -> torch.Tensor:
         """Wait for a sum, and take it away.
 
@@ -116,8 +138,12 @@ class PriorityLink:
             return self._ready.pop(key)
 
     def _arrive(self, key: Key, vector: torch.Tensor) -> None:
-        arrival = time.monotonic() + self._latency.of(self._rank, self._count)
+        seconds = self._latency.of(self._rank, self._count)
         self._count += 1
+        if self._latency.holds_link:
+            time.sleep(seconds)
+            seconds = 0.0
+        arrival = time.monotonic() + seconds
         with self._changed:
             self._done[key] = (vector, arrival)
             self._changed.notify_all()

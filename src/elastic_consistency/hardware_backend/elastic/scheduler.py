@@ -175,12 +175,18 @@ class ElasticScheduler(torch.nn.Module):
 
     def _decide(self, layer: Layer, debt: _Debt) -> None:
         key = (debt.step, layer.number)
-        if not self._link.has_arrived(key) and self._may_proceed(debt.step):
-            debt.stood_in = True
-            weight = self.policy.stand_in(self._n_ranks)
-            layer.add(debt.own, -self.step_size * weight)
-        else:
-            self._settle(layer, keep=0)
+        while True:
+            known = self._link.n_arrived()
+            if self._link.has_arrived(key):
+                self._settle(layer, keep=0)
+                break
+            if self._may_proceed(debt.step):
+                debt.stood_in = True
+                weight = self.policy.stand_in(self._n_ranks)
+                layer.add(debt.own, -self.step_size * weight)
+                break
+            # What arrives for other layers may be what the policy asks for.
+            self._link.await_more(known)
         self.decisions.append(Decision(*key, debt.stood_in))
 
     def _may_proceed(self, step: int) -> bool:

@@ -1,11 +1,13 @@
 """Live shared memory: workers read and write one model, block by block, without taking turns."""
 
+import time
 from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 import torch
 
+from elastic_consistency._checks import check
 from elastic_consistency.hardware_backend.live.actor import Actor
 from elastic_consistency.hardware_backend.live.protocol import AbstractLiveProtocol
 from elastic_consistency.schedule import SERVER, Op
@@ -34,8 +36,18 @@ class Hogwild(AbstractLiveProtocol):
     A single block is read and written whole (as one cache line is); between blocks nothing is
     locked, so a view mixes versions. The blocks are the order's block sizes.
 
+    Attributes:
+        read_pause: Seconds that a reader sleeps between two blocks, >= 0. The longer, the more
+            blocks do others write meanwhile; it is what slow reads are in the simulator.
+
     Source: Recht, Re, Wright, Niu (2011), arXiv:1106.5730.
     """
+
+    read_pause: float = 0.0
+
+    def __post_init__(self) -> None:
+        sound = 0 <= self.read_pause < float("inf")
+        check(sound, self, "read_pause", "a finite number of seconds >= 0")
 
     def hosts(self, n_workers):
         return (SERVER,)
@@ -51,6 +63,9 @@ class Hogwild(AbstractLiveProtocol):
         for _ in range(actor.order.jobs):
             job = actor.new_job()
             for block in memory.blocks:
+                if block > 0 and self.read_pause > 0:
+                    time.sleep(self.read_pause)
+                    actor.advance()
                 memory.read(job, block)
             actor.compute(job)
             for block in memory.blocks:

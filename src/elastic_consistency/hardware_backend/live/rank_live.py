@@ -36,6 +36,8 @@ def live_rank(rank: Rank, order: LiveOrder) -> LivePart:
     clock.compare()
     with open_record(order.folder, rank.number, clock) as record:
         actor = Actor(rank, order, clock, record)
+        # Whoever is ready first must not train while others still compare their clocks.
+        rank.agree("begin", "reached")
         order.protocol.act(actor)
     rank.agree("end", "reached")
     clock.compare()

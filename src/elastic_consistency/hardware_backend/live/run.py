@@ -54,7 +54,7 @@ def run_live(
     codec: AbstractCodec | None = None,
     pauses: tuple[float, ...] = (),
     block_sizes: tuple[int, ...] = (),
-    timeout: float = 20.0,
+    timeout: float = 60.0,
     clock_skews: tuple[float, ...] = (),
     folder: Path | None = None,
 ) -> LiveRun:
