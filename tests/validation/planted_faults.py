@@ -105,8 +105,8 @@ SIMULATOR = (
     Fault(
         "off by one: messages may be a round later than allowed",
         "simulator/protocols/message_passing.py",
-        "due = self._round[worker] - self._protocol.lag",
-        "due = self._round[worker] - self._protocol.lag - 1",
+        "due = self._rounds.present[worker] - self._protocol.lag",
+        "due = self._rounds.present[worker] - self._protocol.lag - 1",
         "simulated_messages_stay",
     ),
     Fault(
@@ -208,6 +208,29 @@ OPTIMIZATION = (
         "convergence_theorems_hold or theorems_without_bounded_gradients",
     ),
 )
+EXPECTATIONS = (
+    Fault(
+        "the noise of a gradient is forgotten where it is taken",
+        "validation/expectations.py",
+        "gradient[:, 1:] += identity",
+        "gradient[:, 1:] += 0 * identity",
+        "has_its_closed_form or gap_of_pure_noise",
+    ),
+    Fault(
+        "a codec is measured without what error feedback held back",
+        "validation/contraction.py",
+        "vector = vector + self._held_back[event.worker]",
+        "vector = vector + 0 * self._held_back[event.worker]",
+        "what_is_held_back_counts",
+    ),
+    Fault(
+        "an effect is removed from the whole study instead of from what is left of it",
+        "validation/slack.py",
+        "used[effect], figure = figure - left, left",
+        "used[effect] = figure - left",
+        "removed_in_turn or add_up_to_the_margin",
+    ),
+)
 STATISTICS = (
     Fault(
         "one side of an interval gets the whole error rate",
@@ -273,4 +296,4 @@ STATISTICS = (
         "ends_of_a_ratio",
     ),
 )
-FAULTS = (*BOUNDS, *SIMULATOR, *SCHEDULE, *EXECUTION, *OPTIMIZATION, *STATISTICS)
+FAULTS = (*BOUNDS, *SIMULATOR, *SCHEDULE, *EXECUTION, *OPTIMIZATION, *EXPECTATIONS, *STATISTICS)
