@@ -6,17 +6,20 @@ import torch
 from torch import nn
 
 
-def residual_network(width: int, n_classes: int) -> nn.Module:
-    """Four stages of two blocks, with 1, 2, 4 and 8 times `width` channels.
+def residual_network(
+    width: int, n_classes: int, *, n_stages: int = 4, n_blocks: int = 2
+) -> nn.Module:
+    """Four stages of two blocks by default, with 1, 2, 4 and 8 times `width` channels.
 
     Source: He, Zhang, Ren, Sun (2016), arXiv:1512.03385, table 1; the stem is the one for
         small images.
     """
     stages: list[nn.Module] = []
     channels = width
-    for stage in range(4):
+    for stage in range(n_stages):
         out = width * 2**stage
-        stages += [_Block(channels, out, stride=1 if stage == 0 else 2), _Block(out, out, stride=1)]
+        stages.append(_Block(channels, out, stride=1 if stage == 0 else 2))
+        stages += [_Block(out, out, stride=1) for _ in range(n_blocks - 1)]
         channels = out
     stem = [nn.Conv2d(3, width, 3, padding=1, bias=False), nn.BatchNorm2d(width), nn.ReLU()]
     head = [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(channels, n_classes)]

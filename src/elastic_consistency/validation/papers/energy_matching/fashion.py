@@ -38,7 +38,7 @@ def whole_data_set(effort: Effort, _value: PaperValue) -> Finding:
     Design, before these seeds were run: in every seed GEM has learned and Downpour is near
     chance, as in figure 1d.
     """
-    steps, batch = effort.pick(40, 937), effort.pick(16, 64)
+    steps, batch = effort.pick(40, 937), effort.pick(8, 64)
     seeds = range(FRESH_SEED, FRESH_SEED + effort.pick(2, 3))
     try:
         images = fashion_images()

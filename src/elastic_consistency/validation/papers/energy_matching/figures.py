@@ -35,7 +35,7 @@ _SMALLER = "5000 of 60000 MNIST images"
 def _sizes(effort: Effort) -> tuple[int, int, range]:
     """Steps a worker, batch, seeds."""
     count = effort.pick(3, 5)
-    return effort.pick(40, 937), effort.pick(16, 64), range(FRESH_SEED, FRESH_SEED + count)
+    return effort.pick(40, 937), effort.pick(8, 64), range(FRESH_SEED, FRESH_SEED + count)
 
 
 def _losses(
@@ -141,7 +141,7 @@ def large_steps(effort: Effort, _value: PaperValue) -> Finding:
 
 def hundred_workers(effort: Effort, _value: PaperValue) -> Finding:
     """n = 100: stable and learning."""
-    steps, batch = effort.pick(40, 937), effort.pick(16, 64)
+    steps, batch = effort.pick(40, 937), effort.pick(8, 64)
     seeds = range(FRESH_SEED, FRESH_SEED + 2)
     found = np.array([train(100, GEM(0.05), steps, batch, s).loss for s in seeds])
     return in_shape(

@@ -38,7 +38,7 @@ def generalise(effort: Effort, value: PaperValue) -> Finding:
     Three tests: GEM ends below its proxy by the paired interval; the proxy overfits, its loss
     at the end is above its smallest by at least half of the paper's factor; GEM's is not.
     """
-    count, seeds = effort.pick(500, 4000), range(FRESH_SEED, FRESH_SEED + effort.pick(4, 5))
+    count, seeds = effort.pick(400, 4000), range(FRESH_SEED, FRESH_SEED + effort.pick(4, 5))
     order = np.random.default_rng(0).permutation(5000)
     seen, held_out = (mnist_images().part(part) for part in (order[:count], order[-1000:]))
     gem, proxy = (

@@ -37,12 +37,10 @@ class Training:
 
     Attributes:
         loss: Training loss of the server's model at the end.
-        late_loss: Mean over four looks in the last quarter of the run, on every tenth image.
         median_factor: Median over coordinates of pi, averaged over the second half of the run.
     """
 
     loss: float
-    late_loss: float
     median_factor: float
 
 
@@ -57,23 +55,25 @@ def train(
     images: Images | None = None,
 ) -> Training:
     """`steps` steps a worker on MNIST, or on other images."""
-    images = images or mnist_images()
-    oracle, jobs = images.network(batch), n_workers * steps
-    judge = images.part(slice(None, None, 10)).network(batch)
-    late = LossOn(judge, every=max(1, jobs // 16), first=3 * jobs // 4)
-    probes = (late, Factors()) if rule.needs_view else (late,)
+    oracle = (images or mnist_images()).network(batch)
+    probes = (Factors(),) if rule.needs_view else ()
     measured = descend(oracle, n_workers, rule, steps, seed, probes)
     if measured is None:
-        return Training(CHANCE, CHANCE, math.nan)
+        return Training(CHANCE, math.nan)
     median = math.nan
     if rule.needs_view:
         values = measured["median_factor"].values[:, 0]
         median = float(values[len(values) // 2 :].mean())
-    return Training(
-        _at_most_chance(oracle.loss(measured.models[0])),
-        _at_most_chance(measured["loss_on"].values),
-        median,
-    )
+    return Training(_at_most_chance(oracle.loss(measured.models[0])), median)
+
+
+def late_loss(n_workers: int, rule: AbstractRule, steps: int, batch: int, seed: int) -> float:
+    """Mean training loss over four looks in the last quarter of a run, on every tenth image."""
+    images, jobs = mnist_images(), n_workers * steps
+    judge = images.part(slice(None, None, 10)).network(batch)
+    look = LossOn(judge, every=max(1, jobs // 16), first=3 * jobs // 4)
+    measured = descend(images.network(batch), n_workers, rule, steps, seed, (look,))
+    return CHANCE if measured is None else _at_most_chance(measured["loss_on"].values)
 
 
 def descend(
