@@ -22,7 +22,7 @@ BAD = {
         "mu < 1",
     ),
     "too few workers": (["demo", "--workers", "1"], "workers must be a number of workers >= 2"),
-    "no data of that name": (["demo", "--data", "mnist"], "one of breast_cancer, digits"),
+    "no data of that name": (["demo", "--data", "cifar"], "one of breast_cancer, digits"),
     "target out of range": (["demo", "--target", "2"], "target must be a share in (0, 1)"),
 }
 

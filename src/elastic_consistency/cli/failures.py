@@ -36,14 +36,21 @@ def exit_code_of(command: Callable[[], Any], *, traceback: bool = False) -> int:
     except _UsageProblem as problem:
         return _refuse_usage(problem)
     except KeyboardInterrupt:
-        return _say("interrupted", INTERRUPTED)
+        return _interrupted()
     except BrokenPipeError:
         return FINE  # whoever read our output has seen enough
     except (ValueError, KeyError, TypeError, OSError, ArithmeticError, RuntimeError) as error:
         if traceback:
             raise
         return _say(_line(error), _code(error))
+    if returned == INTERRUPTED:  # typer has caught the interruption
+        return _interrupted()
     return returned if isinstance(returned, int) else FINE
+
+
+def _interrupted() -> int:
+    line = "interrupted; what was finished is kept, and the same command goes on from there"
+    return _say(line, INTERRUPTED)
 
 
 def _refuse_usage(problem: Any) -> int:
