@@ -73,6 +73,17 @@ class Report:
         )
 
 
+def looseness_table(report: Report) -> str:
+    """Return, for each bound with undecided mutants, their number and share, as Markdown."""
+    rows = [
+        f"| [{row.name}](bounds/{row.name}.md) | {len(row.mutants) - row.count(Verdict.EQUIVALENT)} "
+        f"| {row.count(Verdict.UNDECIDED)} | {row.undecided_share:.0%} |"
+        for row in report.rows
+        if row.count(Verdict.UNDECIDED)
+    ]
+    return "\n".join(["| bound | mutants | undecided | share |", "|---|---|---|---|", *rows])
+
+
 def verify_all(
     *,
     bounds: Iterable[Bound] | None = None,

@@ -3,8 +3,16 @@
 from collections.abc import Callable
 
 from elastic_consistency.bounds.bound import Bound
-from elastic_consistency.bounds.counterexamples import descents, exact, gaps, memories, special
+from elastic_consistency.bounds.counterexamples import (
+    descents,
+    exact,
+    gaps,
+    memories,
+    special,
+    targets,
+)
 from elastic_consistency.bounds.counterexamples.descents import Descent
+from elastic_consistency.bounds.counterexamples.rescaling import rescaled
 from elastic_consistency.bounds.counterexamples.system import System
 
 _TOPK = {"d": 32.0, "K": 1.0}
@@ -14,8 +22,12 @@ _GAPS: dict[str, Callable[[], list[System]]] = {
     "server_in_flight_gap": gaps.in_flight,
     "server_applied_gap": gaps.applied_order,
     "shared_memory_gap": gaps.shared_memory,
+    "aligned_contraction_gap": lambda: memories.residuals({"xi": 0.0}),
+    "push_sum_gap": memories.masses,
     "server_error_feedback_gap": memories.residuals_on_a_server,
+    "published_shared_memory_gap": lambda: gaps.shared_memory({"d": 1.0}),
     "message_passing_gap": gaps.late_messages,
+    "message_passing_noise_gap": gaps.late_means_or_noises,
     "message_drop_gap": gaps.missing_messages,
     "crash_gap": gaps.missing_messages,
     "crash_substitution_gap": gaps.crash_stand_in,
@@ -46,9 +58,22 @@ _GAPS: dict[str, Callable[[], list[System]]] = {
     "fixed_delay_stability": exact.stability_limits,
     "one_peer_worst_node_gap": exact.worst_nodes,
     "one_peer_noise_gap": exact.node_noises,
+    "published_strongly_convex_single_step": lambda: targets.logarithmic_steps({}),
+    "published_strongly_convex_parallel_step": lambda: targets.logarithmic_steps({"p": 1}),
+    "lian_nonconvex": targets.tuned_minibatches,
+    "rennala_steps": lambda: targets.steps_to_target(lambda v: 1 / (2 * v["L"])),
+    "published_rennala_steps": lambda: targets.steps_to_target(lambda v: 1 / (2 * v["L"])),
+    "ringmaster_steps": lambda: targets.steps_to_target(
+        lambda v: 1 / (2 * v["L"] + 4 * v["L"] * v["sigma"] ** 2 / v["epsilon"])
+    ),
+    "elastic_steps": lambda: targets.steps_to_target(
+        lambda v: 1 / (v["L"] + 3 * v["L"] * v["sigma"] ** 2 / v["epsilon"])
+    ),
 }
 _DESCENTS: dict[str, tuple[Callable[[Descent], float], float, dict[str, float]]] = {
     "nonconvex_single_step": (Descent.mean_squared_gradient, 1.0, {}),
+    "published_nonconvex_single_step": (Descent.mean_squared_gradient, 1 / 6, {}),
+    "published_nonconvex_parallel_step": (Descent.mean_squared_gradient, 1 / 8, {"p": 1.0}),
     "nonconvex_sharp_family": (Descent.mean_squared_gradient, 0.9, {"theta": 0.5}),
     "nonconvex_parallel_step": (Descent.mean_squared_gradient, 1.0, {"w_min": 1.0, "p": 1.0}),
     "strongly_convex_single_step": (Descent.squared_distance, 0.5, {}),
@@ -68,6 +93,12 @@ _DESCENTS: dict[str, tuple[Callable[[Descent], float], float, dict[str, float]]]
         {"gamma": 0.0, "p": 1.0},
     ),
     "nonconvex_at_views": (Descent.mean_squared_gradient_at_views, 1.0, {}),
+    "topk_nonconvex": (Descent.mean_squared_gradient_at_views, 1.0, {"d": 2.0, "K": 2.0}),
+    "topk_nonconvex_theorem": (
+        Descent.mean_squared_gradient_at_views,
+        1.0,
+        {"d": 1e3, "K": 999.0, "xi": 0.0},
+    ),
     "bounded_staleness_nonconvex": (Descent.mean_squared_gradient, 0.5, {"R": 1.0}),
     "delay_adaptive_nonconvex": (Descent.mean_squared_gradient, 1 / 3, {"n": 1.0}),
     "delayed_gradient_descent": (Descent.mean_squared_gradient_at_views, 0.6, {"tau": 1e-9}),
@@ -100,8 +131,13 @@ _SPECIAL: dict[str, Callable[[], list[System]]] = {
 
 def systems_for(bound: Bound) -> list[System]:
     """Return the systems that test a bound; empty for bounds without any."""
+    found = _systems(bound)
+    return found + rescaled(bound, found)
+
+
+def _systems(bound: Bound) -> list[System]:
     if bound.name in _GAPS:
-        return _GAPS[bound.name]()
+        return [s for s in _GAPS[bound.name]() if s.lacks <= bound.requirements]
     if bound.name in _DESCENTS:
         measure, limit, extra = _DESCENTS[bound.name]
         share = 0.999 if bound.name in _NEARLY_ROUND else 1.0

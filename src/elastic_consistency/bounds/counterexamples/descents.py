@@ -72,6 +72,7 @@ class Descent:
             "L": self.curvature,
             "c": self.curvature,
             "alpha": self.alpha,
+            "alpha_0": self.alpha * math.sqrt(self.steps),
             "T": self.steps,
             "Delta": self.curvature * self.start**2 / 2,
             "R0": abs(self.start),

@@ -6,6 +6,7 @@ Positions are scalars in units of the step size, so a gap is an elastic constant
 import itertools
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 from elastic_consistency.bounds.counterexamples.system import System
 from elastic_consistency.bounds.requirements import Requirement
@@ -107,9 +108,13 @@ def applied_order() -> list[System]:
     return [*found, initial, late, *others]
 
 
-def shared_memory() -> list[System]:
-    """Return writers in turn for the bound tau_max M."""
-    return [system for system in applied_order() if Requirement.APPLIED_ORDER not in system.lacks]
+def shared_memory(extra: dict[str, float] | None = None) -> list[System]:
+    """Return writers in turn for the bound tau_max M, with further symbols."""
+    return [
+        replace(system, values={**system.values, **(extra or {})})
+        for system in applied_order()
+        if Requirement.APPLIED_ORDER not in system.lacks
+    ]
 
 
 def late_messages() -> list[System]:
@@ -124,6 +129,29 @@ def late_messages() -> list[System]:
         _early({"p": 2, "tau": 0, "M": 1.0}),
         _longer("8 nodes, 5 rounds late", values, 35 / 8),
     ]
+
+
+def late_means_or_noises() -> list[System]:
+    """Return late messages without noise, and without mean on a linear loss."""
+    found = []
+    for p, tau, size in itertools.product((2, 8), (1, 5), _LENGTHS):
+        values, count = {"p": p, "tau": tau}, (p - 1) * tau
+        means, noises = {"G": size, "sigma": 0.0}, {"G": 0.0, "sigma": size}
+        found += [
+            System("means only, aligned", values | means, count * size / p),
+            System("independent noise only", values | noises, math.sqrt(count) * size / p),
+        ]
+    values = {"p": 8, "tau": 5, "G": 0.0, "sigma": 1.0}
+    means = values | {"G": 1.0, "sigma": 0.0}
+    lacking = (
+        (Requirement.BOUNDED_STALENESS, "one round later", means, 42 / 8),
+        (Requirement.BOUNDED_GRADIENT, "means of length 2 G", means, 70 / 8),
+        (Requirement.VARIANCE, "noise of 2 sigma", values, math.sqrt(35) / 4),
+        (Requirement.UNBIASED, "all messages have the same noise", values, 35 / 8),
+        (Requirement.OBLIVIOUS, "only messages whose noise agrees are late", values, 35 / 8),
+    )
+    early = _early({"p": 2, "tau": 0, "G": 1.0, "sigma": 0.0})
+    return [*found, early, *(System(t, v, gap, frozenset({r})) for r, t, v, gap in lacking)]
 
 
 def _late(p: int, tau: int, length: float) -> System:

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 from elastic_consistency.bounds.counterexamples.gaps import server_gaps
 from elastic_consistency.bounds.counterexamples.system import System
@@ -19,18 +20,23 @@ def _limit(factor: float, push: float) -> float:
     return r
 
 
-def residuals() -> list[System]:
-    """Return the scaling codec (1 - sqrt(gamma)) w under a constant gradient."""
+def residuals(extra: dict[str, float] | None = None) -> list[System]:
+    """Return the scaling codec (1 - sqrt(gamma)) w under a constant gradient.
+
+    Args:
+        extra: Values of further symbols.
+    """
+    further = extra or {}
     roots = (0.1, 0.5, 0.618034, 0.9, 0.99)
     found = [
         System(
             f"codec w -> {1 - root:.3f} w, constant gradient",
-            {"gamma": root**2, "M": m},
+            {"gamma": root**2, "M": m} | further,
             _limit(root, root * m),
         )
         for root, m in itertools.product(roots, _LENGTHS)
     ]
-    values = {"gamma": 0.25, "M": 1.0}
+    values = {"gamma": 0.25, "M": 1.0} | further
     nothing = System(
         "a codec that sends nothing", values, 100.0, frozenset({Requirement.CONTRACTION})
     )
@@ -43,7 +49,7 @@ def residuals() -> list[System]:
     long = System(
         "gradients of length 2 M", values, _limit(0.5, 1.0), frozenset({Requirement.SECOND_MOMENT})
     )
-    beyond = System("gamma = 1.05", {"gamma": 1.05, "M": 1.0}, _limit(1.02, 1.02))
+    beyond = System("gamma = 1.05", {"gamma": 1.05, "M": 1.0} | further, _limit(1.02, 1.02))
     return [*found, nothing, lost, long, beyond]
 
 
@@ -136,6 +142,41 @@ def mixing(*, combine_first: bool) -> list[System]:
     long = System("gradients of length 2 M", values, 4.0, frozenset({Requirement.SECOND_MOMENT}))
     unmixed = System("no mixing at all", values, 100.0, frozenset({Requirement.DOUBLY_STOCHASTIC}))
     return [*found, long, unmixed, System("rho = 1.05", {"rho": 1.05, "M": 1.0}, 1e3)]
+
+
+def masses() -> list[System]:
+    """Return push-sum with equal masses, and a node that has given away all but a mass of e."""
+    equal = [
+        replace(system, values={**system.values, "w_mass": 1.0, "m_rounds": 1.0})
+        for system in mixing(combine_first=False)
+        if not system.lacks
+    ]
+    exact = [
+        System(f"4 nodes, M = {m}", {"M": m, "rho": 0.0, "m_rounds": 2.0, "w_mass": 1.0}, m)
+        for m in _LENGTHS
+    ]
+    light = [_light(e) for e in (1e-4, 1e-12, 1e-24)]
+    values = {"M": 1.0, "rho": 0.5, "m_rounds": 1.0, "w_mass": 1.0}
+    lacking = (
+        (Requirement.SECOND_MOMENT, "gradients of length 2 M", 2.0),
+        (Requirement.COLUMN_STOCHASTIC, "what is sent gets lost: means drift apart", 100.0),
+        (Requirement.MASS_MIXING, "no mixing", 100.0),
+        (Requirement.MASS_BOUNDED, "a node of mass 1e-4", light[0].measured),
+    )
+    return [
+        *equal,
+        *exact,
+        *light,
+        *(System(text, values, gap, frozenset({r})) for r, text, gap in lacking),
+    ]
+
+
+def _light(e: float) -> System:
+    """Return two nodes of masses e and 2 - e after one gradient at node 0, averaged later."""
+    mean = 0.5
+    squared = e / 2 * (1 / e - mean) ** 2 + (1 - e / 2) * mean**2
+    values = {"M": 1.0, "rho": 0.0, "m_rounds": 3.0, "w_mass": e * (2 - e)}
+    return System(f"a node of mass {e:g}", values, math.sqrt(squared))
 
 
 def exact_after_two() -> list[System]:
