@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from elastic_consistency.validation import Method, bootstrap, empirical_bernstein, student_t
 from elastic_consistency.validation.power import (
+    detectable_gaps,
     detection_rate,
     plan_text,
     radius,
@@ -92,6 +93,29 @@ def test_a_violation_of_nothing_needs_more_replicates_than_there_are():
 def test_a_bounded_method_needs_the_range():
     with pytest.raises(ValueError, match="width must be the width of a known range"):
         radius(Method.EMPIRICAL_BERNSTEIN, 10, deviation=1, confidence=0.95)
+
+
+@pytest.mark.parametrize(("bound", "ceiling"), [(10.9, 16.4), (1.0, 10.0), (9.0, 10.0)])
+def test_a_gap_that_is_foretold_to_be_detected_is_detected_whatever_its_law(bound, ceiling):
+    """Squared gaps of 0 or the ceiling vary as much as they can; constant ones do not."""
+    design = {"confidence": 1 - 1e-4, "width": ceiling**2}
+
+    steady, varied = detectable_gaps(5000, bound=bound, ceiling=ceiling, error_rate=1e-4)
+
+    for gap, deviation in ((steady, 0.0), (varied, gap_deviation(varied, ceiling))):
+        excess, method = gap**2 * (1 + 1e-9) - bound**2, Method.EMPIRICAL_BERNSTEIN
+        assert detection_rate(excess, method, 5000, deviation=deviation, **design) >= 0.9 - 1e-9
+    assert bound < steady < varied < ceiling
+    # The law that varies most at the bound itself is not detected from much less.
+    least = smallest_detectable(
+        Method.EMPIRICAL_BERNSTEIN, 5000, deviation=gap_deviation(bound, ceiling), **design
+    )
+    assert steady**2 < bound**2 + least <= varied**2 * (1 + 1e-9)
+
+
+def gap_deviation(gap, ceiling):
+    """Of a squared gap that is 0 or ceiling^2, with mean gap^2."""
+    return gap * math.sqrt(ceiling**2 - gap**2)
 
 
 def test_a_plan_names_the_smallest_violation_that_the_study_will_detect():

@@ -59,11 +59,13 @@ def present(study: "Study", output: Path, *, ranks: int, json: bool) -> None:
     from elastic_consistency.report.page import write_report
     from elastic_consistency.studies.expected_seconds import seconds_of_study
     from elastic_consistency.studies.finished_work import FinishedWork
+    from elastic_consistency.studies.power import power_of_study
     from elastic_consistency.studies.run_study import run_study, save_outcome
 
     resumable = replace(study, finished=FinishedWork(output / "unfinished"))
     left = resumable.finished.count()
-    announce(seconds_of_study(resumable), quiet=json, finished=left)
+    seconds = seconds_of_study(resumable)
+    announce(seconds, quiet=json, finished=left, foretold=lambda: power_of_study(study))
     with progress_bar(quiet=json) as progress:
         outcome = run_study(resumable, output, ranks=ranks, progress=progress)
         progress.say("writing the report", 0.97)

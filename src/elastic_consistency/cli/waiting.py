@@ -1,6 +1,6 @@
 """What people are told who wait: how long it will take, and how much of it is over."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 from time import perf_counter
@@ -11,17 +11,25 @@ from elastic_consistency.studies.progress import Progress
 _LONG = 2.0  # seconds that nobody minds
 
 
-def announce(seconds: float, *, quiet: bool, finished: int = 0) -> None:
-    """Say how long it will take if it is long, on stderr.
+def announce(
+    seconds: float,
+    *,
+    quiet: bool,
+    finished: int = 0,
+    foretold: Callable[[], tuple[str, ...]] = tuple,
+) -> None:
+    """Say how long it will take if it is long, and what it will be able to tell, on stderr.
 
     Args:
         seconds: All of it, roughly.
         quiet: Say nothing.
         finished: Parts that an interrupted run has left.
+        foretold: Says it, a line each.
     """
     if seconds >= _LONG:
         rest = f"; {finished} parts of it are finished already" if finished else ""
-        say_aside(f"about {float(f'{seconds:.2g}'):g} s{rest}", quiet=quiet)
+        for line in (f"about {float(f'{seconds:.2g}'):g} s{rest}", *foretold()):
+            say_aside(line, quiet=quiet)
 
 
 @contextmanager

@@ -127,7 +127,7 @@ def certify(
         seeds=certificate.sample_seeds,
         progress=progress or Progress(),
     )
-    values, verdicts = _values(family, limits, rule.auxiliary_step_size, study.oracle), ()
+    values, verdicts = values_of(family, limits, rule.auxiliary_step_size, study.oracle), ()
     farthest = _farthest(measured, family)
     if diverged is None:
         unmet = _unmet(study.oracle.constants(), limits, farthest, constant=rule.constant_step)
@@ -163,7 +163,8 @@ def obstacle(study: Study, contender: Contender, schedule: Schedule) -> str:
     return family if isinstance(family, str) else ""
 
 
-def _values(family: Family, limits: Limits, step_size: float, oracle: AbstractOracle) -> Values:
+def values_of(family: Family, limits: Limits, step_size: float, oracle: AbstractOracle) -> Values:
+    """Every symbol of the bounds of a family in numbers."""
     constants = limits.constants
     moment = constants.second_moment**0.5
     values = {

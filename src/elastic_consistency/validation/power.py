@@ -228,3 +228,29 @@ def plan_text(
         f"detected with probability {power:.0%} ({method.value}, {error_rate:.0%} false alarms "
         f"among {claims} claims)."
     )
+
+
+def detectable_gaps(
+    n_replicates: int, *, bound: float, ceiling: float, error_rate: float, power: float = 0.9
+) -> tuple[float, float]:
+    """Smallest gaps B above `bound` that empirical Bernstein calls VIOLATED, before any run.
+
+    The first is for squared gaps that do not vary, the second for those that vary as much as a
+    law between 0 and `ceiling`^2 can. A gap beyond the ceiling cannot be, let alone be detected.
+
+    Args:
+        n_replicates: R, >= 2.
+        bound: B of the theorem.
+        ceiling: Largest gap that a replicate can have, >= bound.
+        error_rate: Of one step of one claim.
+        power: Probability of detection that is meant.
+
+    Source: Bhatia, Davis (2000), A better bound on the variance, for the second.
+    """
+    width, mean = ceiling**2, max(bound**2, ceiling**2 / 2)
+    design = {"confidence": 1 - error_rate, "width": width, "power": power}
+    steady, varied = (
+        smallest_detectable(Method.EMPIRICAL_BERNSTEIN, n_replicates, deviation=s, **design)
+        for s in (0.0, math.sqrt(mean * (width - mean)))
+    )
+    return math.sqrt(bound**2 + steady), math.sqrt(bound**2 + varied)
