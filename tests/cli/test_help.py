@@ -22,7 +22,9 @@ def _verbs() -> dict[str, object]:
 
 
 def test_the_promised_verbs_exist():
-    promised = "demo new run simulate inspect bounds replay live calibrate compare advise papers "
+    promised = (
+        "demo new run simulate inspect bounds replay live predict calibrate compare advise papers "
+    )
     promised += "report explain"
 
     assert {verb.split()[0] for verb in _verbs()} == set(promised.split())

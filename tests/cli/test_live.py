@@ -52,6 +52,10 @@ def test_the_text_names_clock_error_difference_and_staleness(elastic, study_file
         (("server", "--contender", "a"), "--contender must come with --study"),
         (("pairwise", "--workers", "1"), "at least 2 workers"),
         (("server", "--output", "nowhere/x.parquet"), "in a folder that exists"),
+        (
+            ("server", "--read-pause-s", "0.1"),
+            "read_pause_s must be finite seconds >= 0 with hogwild",
+        ),
     ],
 )
 def test_bad_input_is_one_line(elastic, tmp_path, monkeypatch, words, told):

@@ -16,6 +16,7 @@ from elastic_consistency.cli.inspect import inspect
 from elastic_consistency.cli.live import live
 from elastic_consistency.cli.new import new
 from elastic_consistency.cli.papers import papers_verbs
+from elastic_consistency.cli.predict import predict
 from elastic_consistency.cli.replay import replay
 from elastic_consistency.cli.report import report
 from elastic_consistency.cli.run import run
@@ -56,6 +57,8 @@ def application() -> typer.Typer:
     app.command(epilog=f"Example: elastic {replay_example}")(replay)
     live_example = "live server --workers 3 --pause-s 0.01 --pause-s 0.01 --pause-s 0.1"
     app.command(epilog=f"Example: elastic {live_example}")(live)
+    predict_example = "predict server --pause-s 0.02 --pause-s 0.02 --pause-s 0.05"
+    app.command(epilog=f"Example: elastic {predict_example}")(predict)
     app.command(epilog="Example: elastic compare live-server.parquet simulated.parquet")(compare)
     app.command(epilog="Example: elastic inspect elastic-demo/asynchronous-0.parquet")(inspect)
     app.command(epilog="Example: elastic report live-server.parquet")(report)

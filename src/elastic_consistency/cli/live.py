@@ -41,6 +41,9 @@ def live(
     step_share: StepShare = 0.0625,
     overlap: Annotated[int, typer.Option(help="Steps of overlap-push-sum.")] = 1,
     blocks: Annotated[int, typer.Option(help="Blocks of the model of hogwild.")] = 4,
+    read_pause_s: Annotated[
+        float, typer.Option(help="Seconds between two blocks that a worker of hogwild reads.")
+    ] = 0.0,
     output: _Output = None,
     allow_module: Modules = None,
     json: Json = False,
@@ -53,8 +56,10 @@ def live(
     counts = (("--workers", workers), ("--gradients", gradients))
     refuse_numbers(*counts, ("--overlap", overlap), ("--blocks", blocks), step_share=step_share)
     pauses = tuple(pause_s or ())
-    settings = _settings(protocol, workers, gradients, seed, pauses, overlap, blocks)
-    problem = _problem(study, contender, step_share, tuple(allow_module or ()))
+    settings = settings_of(
+        protocol, workers, gradients, seed, pauses, overlap, blocks, read_pause_s
+    )
+    problem = problem_of(study, contender, step_share, tuple(allow_module or ()))
     mean = max(settings.pauses_s, default=0.0)
     per_worker = gradients / workers if protocol == "server" else gradients
     least = mean * per_worker
@@ -69,7 +74,8 @@ def live(
         raise typer.Exit(FAILED)
 
 
-def _settings(protocol: str, *rest: Any) -> "LiveSettings":
+def settings_of(protocol: str, *rest: Any) -> "LiveSettings":
+    """Settings from the words of a command; other fields in the order of LiveSettings."""
     from elastic_consistency.studies.files.errors import nearest
     from elastic_consistency.studies.live_check import LIVE_PROTOCOLS, LiveSettings
 
@@ -79,7 +85,7 @@ def _settings(protocol: str, *rest: Any) -> "LiveSettings":
     return LiveSettings(protocol, *rest)
 
 
-def _problem(
+def problem_of(
     study: Path | None, contender: str | None, step_share: float, modules: tuple[str, ...]
 ) -> tuple[Any, ...]:
     """Oracle, rule and codec."""

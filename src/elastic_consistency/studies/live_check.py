@@ -30,6 +30,7 @@ class LiveSettings:
         pauses_s: Mean seconds that each worker adds to a gradient; one for all, or one each.
         overlap: Steps for which overlap push-sum does not wait, >= 1.
         blocks: Blocks of the shared model of hogwild, >= 1.
+        read_pause_s: Seconds between two blocks that a worker of hogwild reads, >= 0.
     """
 
     protocol: str
@@ -39,6 +40,7 @@ class LiveSettings:
     pauses_s: tuple[float, ...] = ()
     overlap: int = 1
     blocks: int = 4
+    read_pause_s: float = 0.0
 
     def __post_init__(self) -> None:
         known = self.protocol in LIVE_PROTOCOLS
@@ -46,6 +48,10 @@ class LiveSettings:
         for name in ("workers", "gradients", "overlap", "blocks"):
             check(getattr(self, name) >= 1, self, name, "a number >= 1")
         check(self.seed >= 0, self, "seed", "a number >= 0")
+        most = float("inf") if self.protocol == "hogwild" else 0.0
+        allowed = "finite seconds >= 0 with hogwild, 0 without"
+        sound = self.read_pause_s == 0 or 0 < self.read_pause_s < most
+        check(sound, self, "read_pause_s", allowed)
         sound = all(0 <= pause < float("inf") for pause in self.pauses_s)
         one_each = len(self.pauses_s) in (0, 1, self.workers)
         check(sound and one_each, self, "pauses_s", f"seconds >= 0, one or {self.workers} of them")
@@ -142,7 +148,7 @@ def _protocol(settings: LiveSettings) -> Any:
         "push-sum": live.LivePushSum,
         "overlap-push-sum": lambda: live.LivePushSum(overlap=settings.overlap),
         "pairwise": live.LivePairwise,
-        "hogwild": live.Hogwild,
+        "hogwild": lambda: live.Hogwild(settings.read_pause_s),
     }
     return made[settings.protocol]()
 

@@ -17,6 +17,8 @@ from elastic_consistency.simulator.delays import (
 )
 
 _GRID = 20_000
+_TAIL = 0.05
+_BAND = 1.36  # of Kolmogorov's distribution: exceeded once in twenty times
 
 
 @final
@@ -29,11 +31,35 @@ class Fit:
         distance: Kolmogorov-Smirnov distance, in [0, 1]; a sample of n values of the law itself
             exceeds 1.36 / sqrt(n) once in twenty times.
         mean_error: (mean of the law - mean of the data) / mean of the data.
+        count: Values in the data.
+        tail: Share of the data above the law's 95 % quantile, about 0.05 if the law's tail is
+            theirs; stragglers are in the tail, to which the distance is nearly blind.
     """
 
     law: Any
     distance: float
     mean_error: float
+    count: int
+    tail: float
+
+    @property
+    def band(self) -> float:
+        """Half the width of the 95 % band around the data's distribution function."""
+        return _BAND / self.count**0.5
+
+    @property
+    def tail_limits(self) -> tuple[float, float]:
+        """Between these the share in the tail stays 95 times in a hundred, if the law is true."""
+        from scipy.stats import binom
+
+        low, high = binom.interval(0.95, self.count, _TAIL)
+        return float(low) / self.count, float(high) / self.count
+
+    @property
+    def holds(self) -> bool:
+        """Whether the data contradict neither the law's body nor its tail, each at 5 %."""
+        low, high = self.tail_limits
+        return self.distance <= self.band and low <= self.tail <= high
 
 
 def fit_laws(seconds: np.ndarray) -> tuple[Fit, ...]:
@@ -42,7 +68,7 @@ def fit_laws(seconds: np.ndarray) -> tuple[Fit, ...]:
     Parameters by maximum likelihood. Data that do not vary, or a single value, give a constant.
     """
     if len(seconds) == 1 or np.ptp(seconds) == 0:
-        return (Fit(Constant(float(seconds[0])), 0.0, 0.0),)
+        return (Fit(Constant(float(seconds[0])), 0.0, 0.0, len(seconds), _TAIL),)
     laws = [_exponential(seconds), _shifted(seconds), _log_normal(seconds), _pareto(seconds)]
     laws.append(_gamma(seconds))
     fits = [_fit(law, seconds) for law in laws if law is not None]
@@ -71,7 +97,9 @@ def distance_to(law: Any, seconds: np.ndarray) -> float:
 
 def _fit(law: Any, seconds: np.ndarray) -> Fit:
     mean = float(seconds.mean())
-    return Fit(law, distance_to(law, seconds), (law.mean() - mean) / mean)
+    beyond = float((seconds > law.quantile(np.array([1 - _TAIL]))[0]).mean())
+    error = (law.mean() - mean) / mean
+    return Fit(law, distance_to(law, seconds), error, len(seconds), beyond)
 
 
 def _exponential(seconds: np.ndarray) -> Exponential:
