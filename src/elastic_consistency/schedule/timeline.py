@@ -1,28 +1,35 @@
-"""A schedule as a Perfetto trace: one lane for each worker and each host of replicas.
+"""A schedule as a Perfetto trace: who computes, who waits, what is under way and what it meets.
 
-Open the file at https://ui.perfetto.dev. Spans: read (from READ to begin: the pull), compute
-(begin to the last ENCODE), message in flight (last PUT or ENCODE to first use). Instants: read,
-encode, add, step, mix, drop, crash. Arrows lead from a READ to the computation, and from the
-end of the computation to each use of its update.
+Open the file at https://ui.perfetto.dev. The server's models come first, then each worker: what
+it does, whether it is away, suspended or cut off, its messages, its model. Arrows lead from a
+READ to the computation, from there to each use of its update, and from each PUT to each use of
+the message.
 """
 
+from collections import defaultdict
 from pathlib import Path
 from typing import Any, final
 
 import numpy as np
 
+from elastic_consistency.schedule.idle_spans import (
+    away_spans,
+    cut_off_spans,
+    suspended_spans,
+    waiting_spans,
+)
 from elastic_consistency.schedule.ops import ABSENT, SERVER, Op
 from elastic_consistency.schedule.staleness import first_reads
 from elastic_consistency.schedule.table import Schedule
+from elastic_consistency.schedule.trace_file import Mark, TraceFile
 
-_NANOSECONDS = 1e9
-_SEQUENCE = 1
-_HOST_TRACK, _WORKER_TRACK, _WIRE_TRACK = 1, 10_000_000, 20_000_000
-_INSTANTS = (Op.READ, Op.ENCODE, Op.ADD, Op.STEP, Op.PUT, Op.MIX, Op.CRASH)
+_LANES = ("", "away", "suspended", "cut off", "messages", "model")
+_TICKS = (Op.READ, Op.ENCODE, Op.ADD, Op.STEP, Op.PUT, Op.MIX, Op.CRASH)
+Lane = tuple[int, str]  # a worker, or -1 for the server, and one of _LANES
 
 
 def save_timeline(schedule: Schedule, path: str | Path) -> int:
-    """Write the trace, packet by packet.
+    """Write the trace, lane by lane.
 
     Args:
         schedule: What to draw.
@@ -31,141 +38,156 @@ def save_timeline(schedule: Schedule, path: str | Path) -> int:
     Returns:
         Number of packets written.
     """
+    drawing = _Drawing(schedule)
+    drawing.draw_idle_spans()
+    drawing.draw_jobs()
+    drawing.draw_updates()
+    drawing.draw_messages()
+    drawing.draw_rows()
     with Path(path).open("wb") as file:
-        timeline = _Timeline(file)
-        timeline.name_tracks(schedule)
-        timeline.draw_jobs(schedule)
-        timeline.draw_messages(schedule)
-        timeline.draw_rows(schedule)
-    return timeline.packets
+        trace = TraceFile(file)
+        for lane in drawing.lanes():
+            order = len(_LANES) * (lane[0] + 1) + _LANES.index(lane[1])
+            trace.lane(drawing.name(lane), order, drawing.marks[lane])
+    return trace.packets
 
 
 @final
-class _Timeline:
-    def __init__(self, file: Any) -> None:
-        from perfetto.protos.perfetto.trace import perfetto_trace_pb2
+class _Drawing:
+    """Marks by lane; an arrow has the number of the row that it leads to, or begins at."""
 
-        self._proto = perfetto_trace_pb2
-        self._file = file
-        self.packets = 0
+    def __init__(self, schedule: Schedule) -> None:
+        self._schedule, self._rows = schedule, schedule.rows
+        self.marks: dict[Lane, list[Mark]] = defaultdict(list)
+        self._ends = _last_times(schedule, Op.ENCODE)
+        self._drops = _last_times(schedule, Op.DROP)
+        self._first_reads = first_reads(schedule)
+        self._uses = _rows_by(schedule, "job", (Op.ADD, Op.PUT))
+        self._puts = _rows_by(schedule, "message", (Op.PUT,))
+        self._takes = _rows_by(schedule, "message", (Op.ADD, Op.MIX))
 
-    def _write(self, packet: Any) -> None:
-        packet.trusted_packet_sequence_id = _SEQUENCE
-        trace = self._proto.Trace()
-        trace.packet.append(packet)
-        self._file.write(trace.SerializeToString())
-        self.packets += 1
+    def lanes(self) -> list[Lane]:
+        """All lanes with something on them, and every worker's own."""
+        workers: list[Lane] = [(w, "") for w in range(self._schedule.metadata.n_workers)]
+        return list(dict.fromkeys([*workers, *self.marks]))
 
-    def _track(self, uuid: int, name: str, order: int, parent: int = 0) -> None:
-        packet = self._proto.TracePacket()
-        track = packet.track_descriptor
-        track.uuid, track.name, track.sibling_order_rank = uuid, name, order
-        if parent:
-            track.parent_uuid = parent
-        else:
-            track.child_ordering = track.EXPLICIT
-        self._write(packet)
+    def name(self, lane: Lane) -> str:
+        """What the viewer writes in front of a lane."""
+        who = "server" if lane[0] == SERVER else f"worker {lane[0]}"
+        if lane[1] == "model":
+            held = self._schedule.metadata.hosts.count(lane[0])
+            return f"{who}, model" if held == 1 else f"{who}, {held} models"
+        return f"{who}, {lane[1]}" if lane[1] else who
 
-    def _event(self, time: float, kind: str, track: int, name: str = "", **details: Any) -> None:
-        packet = self._proto.TracePacket()
-        packet.timestamp = round(time * _NANOSECONDS)
-        event = packet.track_event
-        event.type = getattr(event, f"TYPE_{kind}")
-        event.track_uuid = track
-        if name:
-            event.name = name
-        event.flow_ids.extend(details.pop("flows", ()))
-        event.terminating_flow_ids.extend(details.pop("ends", ()))
-        for key, value in details.items():
-            annotation = event.debug_annotations.add()
-            annotation.name = key
-            annotation.string_value = str(value)
-        self._write(packet)
+    def draw_idle_spans(self) -> None:
+        """Waits lie on the worker's own lane, which they fill; the others may overlap with work."""
+        for kind, spans in (
+            ("", waiting_spans(self._schedule)),
+            ("away", away_spans(self._schedule)),
+            ("suspended", suspended_spans(self._schedule)),
+            ("cut off", cut_off_spans(self._schedule)),
+        ):
+            for span in spans:
+                self.marks[span.worker, kind].append(Mark(span.begin, span.end, span.why))
+        for remark in self._schedule.metadata.annotations:
+            if remark.kind in ("retransmission", "duplicate"):
+                mark = Mark(remark.time, None, remark.kind, details={"told": remark.detail})
+                self.marks[remark.worker, "messages"].append(mark)
 
-    def _span(self, first: float, last: float, track: int, name: str, **details: Any) -> None:
-        self._event(first, "SLICE_BEGIN", track, name, **details)
-        self._event(max(first, last), "SLICE_END", track)
-
-    def name_tracks(self, schedule: Schedule) -> None:
-        """Lanes: hosts of replicas first, then workers, each with a lane for its wire."""
-        hosts = schedule.metadata.hosts
-        for host in sorted(set(hosts)):
-            held = [r for r, owner in enumerate(hosts) if owner == host]
-            who = "server" if host == SERVER else f"host of worker {host}"
-            text = f"{who}, replica {held[0]}" if len(held) == 1 else f"{who}, {len(held)} replicas"
-            self._track(_host_track(host), text, host + 1)
-        for worker in range(schedule.metadata.n_workers):
-            order = 1_000_000 + 2 * worker
-            self._track(_WORKER_TRACK + worker, f"worker {worker}", order)
-            self._track(_WIRE_TRACK + worker, f"worker {worker}, messages", order + 1)
-
-    def draw_jobs(self, schedule: Schedule) -> None:
-        """Pull and computation of every job, with the arrow from its READ."""
-        table, jobs = schedule.rows, schedule.jobs
-        reads = first_reads(schedule)
-        ends = _last_time(schedule, Op.ENCODE)
+    def draw_jobs(self) -> None:
+        """Pull and computation of every job, with the arrows from its READ and to its uses."""
+        jobs, reads = self._schedule.jobs, self._first_reads
         for job in range(len(jobs)):
-            begin, end, read = (
-                float(jobs.begin[job]),
-                float(ends[job]),
-                float(table.time[reads[job]]),
-            )
-            lane = _WORKER_TRACK + int(jobs.worker[job])
-            if begin > read:
-                self._span(read, begin, lane, f"read {job}", job=job)
-            if np.isfinite(begin) and np.isfinite(end):
-                flows = {"ends": (_flow(0, job),), "flows": (_flow(1, job),)}
-                self._span(begin, end, lane, f"compute {job}", job=job, **flows)
+            if reads[job] >= len(self._rows):
+                continue
+            begin, end = float(jobs.begin[job]), float(self._ends[job])
+            read, lane = int(reads[job]), (int(jobs.worker[job]), "")
+            pulled = float(self._rows.time[read])
+            if begin > pulled:
+                self.marks[lane].append(Mark(pulled, begin, f"pull {job}", details={"job": job}))
+            if self._is_drawn(job):
+                leaves = [self._to(row) for row in self._uses.get(job, ())]
+                name = f"compute {job}" if np.isfinite(end) else f"compute {job}, lost"
+                end = end if np.isfinite(end) else float(self._drops[job])
+                details = {"job": job}
+                self.marks[lane].append(Mark(begin, end, name, leaves, [self._to(read)], details))
 
-    def draw_messages(self, schedule: Schedule) -> None:
-        """An update is in flight from the end of its computation, or its PUT, to its use."""
-        table = schedule.rows
-        ends = _last_time(schedule, Op.ENCODE)
-        for row in np.flatnonzero((table.op == Op.ADD) & (table.job != ABSENT)):
-            job, time = int(table.job[row]), table.time[row]
-            if time > ends[job]:
-                lane = _WIRE_TRACK + int(schedule.jobs.worker[job])
-                self._span(ends[job], time, lane, f"update {job} in flight", job=job)
-        puts, uses = _message_life(schedule)
-        rows = np.flatnonzero(table.op == Op.PUT)
-        sender = np.zeros(len(schedule.messages), np.int64)
-        sender[table.message[rows]] = table.worker[rows]
-        for message in np.flatnonzero(np.isfinite(puts) & np.isfinite(uses) & (uses > puts)):
-            lane = _WIRE_TRACK + max(0, int(sender[message]))
-            name = f"message {message} in flight"
-            self._span(puts[message], uses[message], lane, name, message=int(message))
+    def _is_drawn(self, job: int) -> bool:
+        """Whether a computation has begun, and has ended or been given up."""
+        begin, drop = self._schedule.jobs.begin[job], self._drops[job]
+        return bool(np.isfinite(begin) and (np.isfinite(self._ends[job]) or drop >= begin))
 
-    def draw_rows(self, schedule: Schedule) -> None:
-        """Every row as an instant on the lane of whoever acts."""
-        table = schedule.rows
-        for row in np.flatnonzero(np.isin(table.op, _INSTANTS)).tolist():
+    def draw_updates(self) -> None:
+        """An update that travels by itself is under way from its ENCODE to its ADD."""
+        for job, rows in self._uses.items():
+            for row in rows:
+                time, end = float(self._rows.time[row]), float(self._ends[job])
+                if self._rows.op[row] == Op.ADD and time > end:
+                    lane = int(self._schedule.jobs.worker[job]), "messages"
+                    name = f"update {job} to {self._host(row)}"
+                    self.marks[lane].append(Mark(end, time, name, details={"job": job}))
+
+    def draw_messages(self) -> None:
+        """A message is under way from its last PUT to each use, on the last sender's lane."""
+        for message, puts in self._puts.items():
+            takes = self._takes.get(message, [])
+            sent, lane = float(self._rows.time[puts[-1]]), int(self._rows.worker[puts[-1]])
+            arrivals = defaultdict(list)
+            for row in takes:
+                arrivals[float(self._rows.time[row])].append(row)
+            for time, rows in arrivals.items():
+                if time > sent:
+                    whom = self._host(rows[0]) if len(rows) == 1 else f"{len(rows)} replicas"
+                    name = f"{self._what(puts)} to {whom}"
+                    details = {"message": message}
+                    self.marks[lane, "messages"].append(Mark(sent, time, name, details=details))
+
+    def _what(self, puts: list[int]) -> str:
+        kind = "update" if self._rows.job[puts[0]] != ABSENT else "model"
+        return kind if len(puts) == 1 else f"sum of {len(puts)} {kind}s"
+
+    def _host(self, row: int) -> str:
+        host = self._schedule.metadata.hosts[self._rows.replica[row]]
+        return "server" if host == SERVER else f"worker {host}"
+
+    def draw_rows(self) -> None:
+        """Every row as a tick on the lane of the model, or of the worker, that it is about."""
+        table = self._rows
+        for row in np.flatnonzero(np.isin(table.op, _TICKS)).tolist():
             op, job = Op(int(table.op[row])), int(table.job[row])
-            lane = _lane(schedule, op, row)
-            flows: dict[str, Any] = {}
-            if op is Op.READ:
-                flows = {"flows": (_flow(0, job),)}
-            elif op is Op.ADD and job >= 0:
-                flows = {"ends": (_flow(1, job),)}
-            elif op is Op.PUT:
-                flows = {"flows": (_flow(2, int(table.message[row])),)}
-                if job >= 0:
-                    flows["ends"] = (_flow(1, job),)
-            elif op in (Op.ADD, Op.MIX):
-                flows = {"ends": (_flow(2, int(table.message[row])),)}
-            self._event(
-                float(table.time[row]), "INSTANT", lane, _label(op, schedule, row), row=row, **flows
-            )
+            own = op in (Op.ENCODE, Op.CRASH) or (op is Op.PUT and job != ABSENT)
+            if own:
+                lane = int(table.worker[row]), ""
+            else:
+                lane = self._schedule.metadata.hosts[table.replica[row]], "model"
+            leaves, arrives = self._arrows(row, op, job)
+            name = _label(op, self._schedule, row)
+            mark = Mark(float(table.time[row]), None, name, leaves, arrives, {"row": row})
+            self.marks[lane].append(mark)
 
+    def _arrows(self, row: int, op: Op, job: int) -> tuple[list[int], list[int]]:
+        """Numbers of the arrows that begin at a row and that end there."""
+        if op is Op.READ:
+            first = self._first_reads[job] == row and self._is_drawn(job)
+            return [self._to(row)] if first else [], []
+        if op is Op.PUT:
+            puts = self._puts[int(self._rows.message[row])]
+            arrives = [self._to(row)] if job != ABSENT else []
+            if row != puts[-1]:
+                return [self._on(row)], arrives
+            # All that was put earlier leads here, and from here to everybody who takes it.
+            takes = self._takes.get(int(self._rows.message[row]), [])
+            return [self._to(k) for k in takes], arrives + [self._on(k) for k in puts[:-1]]
+        known = op in (Op.ADD, Op.MIX)
+        return [], [self._to(row)] if known else []
 
-def _host_track(host: int) -> int:
-    return _HOST_TRACK + 1 + host
+    def _to(self, row: int) -> int:
+        """Number of the arrow to a use, or from a READ."""
+        return row + 1
 
-
-def _lane(schedule: Schedule, op: Op, row: int) -> int:
-    table = schedule.rows
-    if op in (Op.ENCODE, Op.CRASH) or (op is Op.PUT and table.job[row] >= 0):
-        return _WORKER_TRACK + int(table.worker[row])
-    return _host_track(schedule.metadata.hosts[table.replica[row]])
+    def _on(self, row: int) -> int:
+        """Number of the arrow from a PUT to the last PUT of its message."""
+        return len(self._rows) + row + 1
 
 
 def _label(op: Op, schedule: Schedule, row: int) -> str:
@@ -178,24 +200,17 @@ def _label(op: Op, schedule: Schedule, row: int) -> str:
     return text if table.block[row] < 0 else f"{text} block {table.block[row]}"
 
 
-def _flow(kind: int, number: int) -> int:
-    return 4 * (number + 1) + kind
-
-
-def _last_time(schedule: Schedule, op: Op) -> np.ndarray:
-    rows = np.flatnonzero(schedule.rows.op == op)
+def _last_times(schedule: Schedule, op: Op) -> np.ndarray:
+    rows = np.flatnonzero((schedule.rows.op == op) & (schedule.rows.job != ABSENT))
     time = np.full(len(schedule.jobs), np.nan)
     time[schedule.rows.job[rows]] = schedule.rows.time[rows]
     return time
 
 
-def _message_life(schedule: Schedule) -> tuple[np.ndarray, np.ndarray]:
-    """Time of the last PUT and of the first use of every message; NaN for none."""
-    table = schedule.rows
-    put, use = (np.full(len(schedule.messages), np.nan) for _ in range(2))
-    rows = np.flatnonzero(table.op == Op.PUT)
-    put[table.message[rows]] = table.time[rows]
-    used = np.isin(table.op, (Op.ADD, Op.MIX)) & (table.message != ABSENT)
-    rows = np.flatnonzero(used)[::-1]
-    use[table.message[rows]] = table.time[rows]
-    return put, use
+def _rows_by(schedule: Schedule, column: str, ops: tuple[Op, ...]) -> dict[int, list[int]]:
+    """Row numbers of some operations by the job or the message that they name."""
+    named: Any = getattr(schedule.rows, column)
+    found: dict[int, list[int]] = {}
+    for row in np.flatnonzero(np.isin(schedule.rows.op, ops) & (named != ABSENT)).tolist():
+        found.setdefault(int(named[row]), []).append(row)
+    return found
