@@ -1,5 +1,7 @@
 """Strategies draw legal things of every kind, and a method is tested in five lines."""
 
+import inspect
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -13,8 +15,13 @@ from elastic_consistency.optimization.compression import Identity
 from elastic_consistency.optimization.oracles import Linear, Quadratic
 from elastic_consistency.optimization.update_rules import SGD, HeavyBall
 from elastic_consistency.schedule import Op
-from elastic_consistency.simulator import Cluster
-from elastic_consistency.simulator.delays import Constant, Pareto, TransientStraggler
+from elastic_consistency.simulator import Cluster, Link, protocols
+from elastic_consistency.simulator.delays import (
+    Constant,
+    Pareto,
+    Preemption,
+    TransientStraggler,
+)
 from elastic_consistency.simulator.fault_script import (
     Crash,
     FaultScript,
@@ -24,6 +31,8 @@ from elastic_consistency.simulator.fault_script import (
 )
 from elastic_consistency.simulator.losses import GilbertElliott
 from elastic_consistency.simulator.protocols import (
+    AbstractBlockProtocol,
+    AbstractUnreliableProtocol,
     AllReduce,
     AsynchronousElasticAveraging,
     AsynchronousServer,
@@ -44,6 +53,13 @@ from elastic_consistency.validation.small_study import SmallStudy
 from elastic_consistency.validation.timeline_text import timeline_text
 
 BLOCKS = (1, 2)
+FRAGILE = [
+    kind
+    for kind in vars(protocols).values()
+    if isinstance(kind, type)
+    and issubclass(kind, AbstractUnreliableProtocol)
+    and not inspect.isabstract(kind)
+]
 KINDS = (
     AsynchronousElasticAveraging,
     ElasticAveraging,
@@ -83,6 +99,7 @@ def test_every_protocol_recognises_its_schedules(data):
     protocol.restate(data.draw(drawn.simulated_schedules(protocol=st.just(protocol))))
 
 
+@FEW
 @given(drawn.runs())
 def test_every_run_is_legal_and_is_recognised_by_its_protocol(run):
     run.schedule.check()
@@ -162,10 +179,35 @@ def test_noisy_problems_are_noisy(oracle):
         (drawn.fault_scripts(3), lambda script: script.has_partitions),
         (drawn.fault_scripts(3), lambda script: script.lost_acknowledgements > 0),
         (drawn.unreliable_clusters(), lambda cluster: cluster.faults.moves_workers),
+        (drawn.compute_laws(), lambda law: isinstance(law, Preemption)),
+        (drawn.links(), lambda link: link.bandwidth_bytes_per_s < math.inf),
+        (drawn.busy_links(), lambda link: link.background is not None),
+        (drawn.shared_hosts(3), lambda hosts: len(hosts) == 1 and len(hosts[0].workers) == 3),
+        (drawn.unreliable_clusters(), lambda c: c.server_bandwidth_bytes_per_s < math.inf),
+        (drawn.unreliable_clusters(), lambda c: c.fabric_bandwidth_bytes_per_s < math.inf),
     ],
 )
 def test_every_kind_can_be_drawn(strategy, wanted):
     assert wanted(find(strategy, wanted, settings=SEARCH))
+
+
+@pytest.mark.parametrize("kind", FRAGILE, ids=lambda kind: kind.__name__)
+def test_every_protocol_that_knows_crashes_meets_them(kind):
+    blocks = issubclass(kind, AbstractBlockProtocol)
+    methods = drawn.block_protocols(BLOCKS) if blocks else drawn.protocols_of(3)
+
+    method = find(methods, _is_a(kind), settings=SEARCH)
+
+    machines = find(
+        drawn.clusters_for(method, 3), lambda c: c.faults.moves_workers, settings=SEARCH
+    )
+    assert machines.n_workers == 3
+
+
+@FEW
+@given(drawn.clusters_for(CrashFaults(()), 3))
+def test_a_protocol_that_knows_no_crashes_meets_none(machines):
+    assert not machines.faults.moves_workers
 
 
 def _smallest(strategy):
@@ -190,6 +232,9 @@ def test_what_goes_wrong_shrinks_to_nothing_and_methods_to_their_simplest():
     assert _smallest(drawn.broadcast_crashes(3)) == ()
     assert _smallest(drawn.unreliable_clusters()) == Cluster.alike(1, Constant(1.0))
     assert _smallest(drawn.partitioned_clusters()) == Cluster.alike(1, Constant(1.0))
+    assert _smallest(drawn.busy_links()) == Link()
+    assert _smallest(drawn.shared_hosts(3)) == ()
+    assert _smallest(drawn.clusters_for(AsynchronousServer(), 2)) == Cluster.alike(2, Constant(1.0))
     assert _smallest(drawn.protocols_of(2)) == AsynchronousServer()
     assert _smallest(drawn.block_protocols(BLOCKS)) == BlockCoordinate(BLOCKS)
     assert _smallest(drawn.norm_bounded(BLOCKS)).threshold == 1.0
@@ -237,6 +282,14 @@ def test_a_wrong_constant_is_shrunk_to_a_few_rows():
         "1                         add #0",
         "1                         add #1",
     ]
+
+
+def test_a_wrong_constant_is_shrunk_to_a_few_rows_on_machines_where_all_goes_wrong():
+    """Crashes, shared ports and hosts, other traffic: none of it is left in the smallest case."""
+    with pytest.raises(AssertionError) as failure:
+        drawn.assert_elastic(AsynchronousServer(), 0.5, cluster=drawn.unreliable_clusters())
+
+    assert len(str(failure.value).splitlines()) == 1 + 4
 
 
 def test_synchronous_workers_have_no_gap_at_all():

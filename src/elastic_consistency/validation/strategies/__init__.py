@@ -23,12 +23,14 @@ time  worker 0  worker 1  worker 2  server
 1                                   add #2
 """
 
+from elastic_consistency.validation.strategies.clusters import busy_links as busy_links
 from elastic_consistency.validation.strategies.clusters import clusters as clusters
 from elastic_consistency.validation.strategies.clusters import graphs as graphs
 from elastic_consistency.validation.strategies.clusters import links as links
 from elastic_consistency.validation.strategies.clusters import (
     partitioned_clusters as partitioned_clusters,
 )
+from elastic_consistency.validation.strategies.clusters import shared_hosts as shared_hosts
 from elastic_consistency.validation.strategies.clusters import (
     unreliable_clusters as unreliable_clusters,
 )
@@ -53,6 +55,7 @@ from elastic_consistency.validation.strategies.protocols import protocols as pro
 from elastic_consistency.validation.strategies.protocols import protocols_of as protocols_of
 from elastic_consistency.validation.strategies.protocols import servers as servers
 from elastic_consistency.validation.strategies.schedules import SimulatedRun as SimulatedRun
+from elastic_consistency.validation.strategies.schedules import clusters_for as clusters_for
 from elastic_consistency.validation.strategies.schedules import (
     late_message_schedules as late_message_schedules,
 )

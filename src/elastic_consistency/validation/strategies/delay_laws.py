@@ -2,6 +2,7 @@
 
 from hypothesis import strategies as st
 
+from elastic_consistency.simulator.cluster import ComputeLaw
 from elastic_consistency.simulator.delays import (
     AbstractDelayLaw,
     Constant,
@@ -10,6 +11,7 @@ from elastic_consistency.simulator.delays import (
     Gamma,
     LogNormal,
     Pareto,
+    Preemption,
     ShiftedExponential,
     TransientStraggler,
 )
@@ -35,10 +37,23 @@ def delay_laws(*, zero: bool = False) -> st.SearchStrategy[AbstractDelayLaw]:
     )
 
 
-def compute_laws() -> st.SearchStrategy[AbstractDelayLaw | TransientStraggler]:
-    """Laws of a computation: a delay law, or a worker that is slow for a while."""
+def compute_laws() -> st.SearchStrategy[ComputeLaw]:
+    """Laws of a computation: a delay law, or a worker that is slow or suspended for a while."""
+    return delay_laws(zero=True) | _phased_laws((2.0, 10.0, 200.0))
+
+
+def short_compute_laws() -> st.SearchStrategy[ComputeLaw]:
+    """Laws of a computation of about a second, slow or suspended phases included."""
+    return st.sampled_from((Constant(1.0), Exponential(1.0))) | _phased_laws((2.0, 10.0))
+
+
+def phases() -> st.SearchStrategy[AbstractDelayLaw]:
+    """Lengths of phases, a few seconds."""
+    return st.sampled_from((Constant(1.0), Exponential(1.0), Constant(10.0), Exponential(10.0)))
+
+
+def _phased_laws(factors: tuple[float, ...]) -> st.SearchStrategy[ComputeLaw]:
     # Heavy tails would cross millions of phases; one second of work crosses few.
     work = st.sampled_from((Constant(1.0), Exponential(1.0), Constant(0.0)))
-    phase = st.sampled_from((Constant(1.0), Exponential(1.0), Constant(10.0), Exponential(10.0)))
-    slow = st.builds(TransientStraggler, work, st.sampled_from((2.0, 10.0, 200.0)), phase, phase)
-    return delay_laws(zero=True) | slow
+    slow = st.builds(TransientStraggler, work, st.sampled_from(factors), phases(), phases())
+    return slow | st.builds(Preemption, work, phases(), phases())

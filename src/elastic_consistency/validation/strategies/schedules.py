@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
+from hypothesis import reject
 from hypothesis import strategies as st
 
 from elastic_consistency.optimization.oracles import Quadratic
@@ -13,7 +14,7 @@ from elastic_consistency.simulator import Cluster, Until, simulate
 from elastic_consistency.simulator.lock_step import lock_step
 from elastic_consistency.simulator.protocols import (
     AbstractProtocol,
-    AsynchronousServer,
+    AbstractUnreliableProtocol,
     LocalSgd,
     LocalStepsServer,
     NormBounded,
@@ -22,6 +23,7 @@ from elastic_consistency.validation.adversaries import late_messages, server_sch
 from elastic_consistency.validation.strategies.clusters import (
     clusters,
     partitioned_clusters,
+    payload_for,
     unreliable_clusters,
 )
 from elastic_consistency.validation.strategies.protocols import (
@@ -64,9 +66,7 @@ def simulated_schedules(
     """Drained schedules of a protocol on a cluster."""
     machines = draw(clusters() if cluster is None else cluster)
     method = draw(protocols() if protocol is None else protocol)
-    least = jobs_of_a_round(method, machines.n_workers)
-    jobs = draw(st.integers(least, max(max_jobs, least)))
-    return simulate(method, machines, until=Until(jobs=jobs), seed=draw(st.integers(0, 3)))
+    return _run(draw, method, machines, max_jobs)
 
 
 @final
@@ -85,6 +85,13 @@ class SimulatedRun:
     schedule: Schedule
 
 
+def clusters_for(method: AbstractProtocol, n_workers: int) -> st.SearchStrategy[Cluster]:
+    """`n_workers` workers with all that may go wrong with a protocol, as the protocol says."""
+    crashes = isinstance(method, AbstractUnreliableProtocol)
+    size = {"min_workers": n_workers, "max_workers": n_workers}
+    return partitioned_clusters(**size) | unreliable_clusters(**size, crashes=crashes)
+
+
 @st.composite
 def runs(
     draw: st.DrawFn, *, sizes: tuple[int, ...] = (), max_workers: int = 4, max_jobs: int = 25
@@ -97,30 +104,27 @@ def runs(
         max_workers: Largest cluster.
         max_jobs: Jobs of one schedule, as long as one round fits.
     """
-    if not sizes and draw(st.integers(0, 4)) == 4:
-        machines = draw(unreliable_clusters(max_workers=max_workers))
-        return _run(draw, AsynchronousServer(), machines, max_jobs)
-    machines = draw(partitioned_clusters(max_workers=max_workers))
-    if sizes:
-        method = draw(block_protocols(sizes) | norm_bounded(sizes))
-    else:
-        method = draw(protocols_of(machines.n_workers))
-    return _run(draw, method, machines, max_jobs)
+    n = draw(st.integers(1, max_workers))
+    method = draw(block_protocols(sizes) | norm_bounded(sizes) if sizes else protocols_of(n))
+    machines = draw(clusters_for(method, n))
+    return SimulatedRun(method, machines, _run(draw, method, machines, max_jobs))
 
 
-def _run(
-    draw: st.DrawFn, method: AbstractProtocol, machines: Cluster, max_jobs: int
-) -> SimulatedRun:
+def _run(draw: st.DrawFn, method: AbstractProtocol, machines: Cluster, max_jobs: int) -> Schedule:
     least = jobs_of_a_round(method, machines.n_workers)
     until = Until(jobs=draw(st.integers(least, max(max_jobs, least))))
-    seed = draw(st.integers(0, 3))
-    if isinstance(method, NormBounded):
-        problem = Quadratic(np.ones(sum(method.block_sizes())))
-        start = problem.start()[None]
-        made = lock_step(method, machines, problem, SGD(0.25), start=start, until=until, seed=seed)
-    else:
-        made = simulate(method, machines, until=until, seed=seed)
-    return SimulatedRun(method, machines, made)
+    options = {"until": until, "seed": draw(st.integers(0, 3)), "payload": payload_for(machines)}
+    try:
+        if isinstance(method, NormBounded):
+            problem = Quadratic(np.ones(sum(method.block_sizes())))
+            start = problem.start()[None]
+            return lock_step(method, machines, problem, SGD(0.25), start=start, **options)
+        return simulate(method, machines, **options)
+    except ValueError as refusal:
+        # A protocol that must foresee how long something takes says so.
+        if "give it a cluster without" in str(refusal):
+            reject()
+        raise
 
 
 def jobs_of_a_round(protocol: AbstractProtocol, n_workers: int) -> int:
