@@ -12,7 +12,15 @@ from hypothesis.extra.numpy import arrays
 
 from elastic_consistency.bounds import lemmas
 from elastic_consistency.bounds import symbols as s
-from elastic_consistency.bounds.vectors import ORIGIN, Atom, Point, point, vector
+from elastic_consistency.bounds.cluster_time import batch_seconds
+from elastic_consistency.bounds.vectors import (
+    ORIGIN,
+    Atom,
+    Point,
+    nonnegative_atom,
+    point,
+    vector,
+)
 
 OUTCOMES, SIZE = 4, 3
 numbers = st.floats(-3, 3, allow_subnormal=False)
@@ -300,6 +308,17 @@ def test_the_delay_adaptive_exchange_on_random_schedules(n, turns, curvature):
     assert left <= right * (1 + 1e-9)
 
 
+@given(st.lists(st.floats(0.1, 20), min_size=1, max_size=6), st.integers(1, 40))
+def test_batches_come_within_the_harmonic_mean_of_the_fast(times, batch):
+    """The exact time, the smallest t with sum floor(t / t_i) >= batch, is an oracle of its own."""
+    seconds, steps = (nonnegative_atom(name) for name in ("seconds", "steps"))
+    premise = lemmas.seconds_of_batches(seconds, steps)
+    harmonic = len(times) / sum(1 / t for t in times)
+    further = {"seconds": batch_seconds(times, batch), "steps": 1.0}
+
+    assert_holds(premise, {}, further, {s.t_fast: harmonic, s.m: batch, s.n: len(times)})
+
+
 def test_the_tests_above_cover_every_lemma_that_is_an_inequality_of_mathematics():
     """The others name a modelling fact (which updates a view lacks) or a definition."""
     modelling = {
@@ -321,7 +340,7 @@ def test_the_tests_above_cover_every_lemma_that_is_an_inequality_of_mathematics(
         "noise_of_several", "mean_variance", "batch_variance", "parallel_mean", "parallel_size",
         "contraction", "squared_contraction", "part", "norm_test", "mixing", "projection",
         "deviation_from_mean", "delay_adaptive_exchange", "mass_mixing", "mass_averaging",
-        "mass_projection", "mass_shift",
+        "mass_projection", "mass_shift", "seconds_of_batches",
     }  # fmt: skip
 
     assert {lemma.name for lemma in lemmas.stated()} == modelling | tested

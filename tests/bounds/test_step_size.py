@@ -129,6 +129,20 @@ def test_the_example_of_sampled_clients():
     assert synchronous == pytest.approx(42.57, abs=5e-3)
 
 
+@given(st.lists(st.floats(0.5, 50), min_size=1, max_size=5), st.floats(0.01, 2))
+def test_rennala_in_seconds_covers_the_exact_time_of_its_batches(times, variance):
+    """8 L Delta/epsilon batches; the bound holds for the fast workers alone, whatever the rest."""
+    constants = {"L": 1.0, "Delta": 1.0, "epsilon": 0.1}
+    batch = max(1, math.ceil(variance / 0.1))
+    exact = 80 * batch_seconds(times, batch)
+    fastest = sorted(times)
+
+    for n in range(1, len(times) + 1):
+        harmonic = n / sum(1 / seconds for seconds in fastest[:n])
+        values = {"sigma": variance**0.5, "m": batch, "n": n, "t_fast": harmonic}
+        assert exact <= get("rennala_seconds").evaluate(constants | values) * (1 + 1e-9)
+
+
 def test_equal_workers_gain_nothing_from_asynchrony_but_a_straggler_costs():
     equal, skewed = [2.0] * 4, [1.0, 1.0, 1.0, 10.0]
 

@@ -6,7 +6,7 @@ from elastic_consistency.bounds import lemmas
 from elastic_consistency.bounds.bound import Bound, Side, Source, Status
 from elastic_consistency.bounds.derivation import Derivation
 from elastic_consistency.bounds.descent_with_drift import descent_with_drift
-from elastic_consistency.bounds.requirements import Requirement
+from elastic_consistency.bounds.requirements import NOISY_DESCENT, Requirement
 from elastic_consistency.bounds.steps import Combination
 from elastic_consistency.bounds.symbols import Delta, L, R, T, alpha, sigma
 from elastic_consistency.bounds.telescoping import Average, Telescope
@@ -66,17 +66,13 @@ bounded_staleness_nonconvex = Bound(
     side=Side.UPPER,
     expression=staleness_expression(),
     assumptions=(sp.Le(alpha, 1 / (2 * L * R)), sp.Ge(R, 1, evaluate=False)),
-    requirements=frozenset(
-        {
-            Requirement.SMOOTH,
-            Requirement.LOWER_BOUNDED,
-            Requirement.UNBIASED,
-            Requirement.OBLIVIOUS,
-            Requirement.VARIANCE,
-            Requirement.BOUNDED_STALENESS,
-            Requirement.CONSTANT_STEP_SIZE,
-        }
-    ),
+    requirements=NOISY_DESCENT
+    | {
+        Requirement.LOWER_BOUNDED,
+        Requirement.OBLIVIOUS,
+        Requirement.BOUNDED_STALENESS,
+        Requirement.CONSTANT_STEP_SIZE,
+    },
     source=Source("docs/theory/bounded_staleness.md", Status.DERIVED),
     proof=prove,
     note="R is the larger of 1 and the bound on the staleness.",

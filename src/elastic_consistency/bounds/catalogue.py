@@ -8,6 +8,7 @@ from elastic_consistency.bounds.complexity import (
     birch_steps,
     elastic_steps,
     published_rennala_steps,
+    rennala_seconds,
     rennala_steps,
     ringmaster_steps,
 )
@@ -16,6 +17,7 @@ from elastic_consistency.bounds.convex_single_step import convex_sharp_step, con
 from elastic_consistency.bounds.crashes import (
     crash_gap,
     crash_substitution_gap,
+    published_crash_gap,
     published_crash_substitution_gap,
 )
 from elastic_consistency.bounds.delay_adaptive_nonconvex import delay_adaptive_nonconvex
@@ -49,6 +51,8 @@ from elastic_consistency.bounds.message_passing import (
     message_drop_gap,
     message_passing_gap,
     message_passing_noise_gap,
+    published_message_drop_gap,
+    published_message_passing_gap,
 )
 from elastic_consistency.bounds.nonconvex_sharp_family import nonconvex_sharp_family
 from elastic_consistency.bounds.nonconvex_single_step import nonconvex_single_step
@@ -106,9 +110,12 @@ _BOUNDS = (
     shared_memory_gap,
     published_shared_memory_gap,
     message_passing_gap,
+    published_message_passing_gap,
     message_passing_noise_gap,
     message_drop_gap,
+    published_message_drop_gap,
     crash_gap,
+    published_crash_gap,
     crash_substitution_gap,
     published_crash_substitution_gap,
     elastic_variance_gap,
@@ -159,6 +166,7 @@ _BOUNDS = (
     combined_gap,
     rennala_steps,
     published_rennala_steps,
+    rennala_seconds,
     ringmaster_steps,
     birch_steps,
     elastic_steps,

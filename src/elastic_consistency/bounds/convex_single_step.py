@@ -9,7 +9,7 @@ import sympy as sp
 from elastic_consistency.bounds import lemmas
 from elastic_consistency.bounds.bound import Bound, Side, Source, Status
 from elastic_consistency.bounds.derivation import Derivation
-from elastic_consistency.bounds.requirements import Requirement
+from elastic_consistency.bounds.requirements import NOISY_DESCENT, Requirement
 from elastic_consistency.bounds.steps import Combination
 from elastic_consistency.bounds.symbols import R0, B, L, T, alpha, sigma
 from elastic_consistency.bounds.telescoping import Telescope
@@ -102,16 +102,8 @@ convex_single_step = Bound(
     side=Side.UPPER,
     expression=convex_expression(),
     assumptions=(sp.Le(alpha, 1 / (4 * L)),),
-    requirements=frozenset(
-        {
-            Requirement.SMOOTH,
-            Requirement.CONVEX,
-            Requirement.UNBIASED,
-            Requirement.VARIANCE,
-            Requirement.ELASTIC,
-            Requirement.CONSTANT_STEP_SIZE,
-        }
-    ),
+    requirements=NOISY_DESCENT
+    | {Requirement.CONVEX, Requirement.ELASTIC, Requirement.CONSTANT_STEP_SIZE},
     source=Source("docs/theory/strongly_convex_single_step.md", Status.DERIVED),
     proof=prove,
     note="Average of E[f(v_t) - f*] over the views; a time average of B^2 suffices.",

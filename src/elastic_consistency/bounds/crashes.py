@@ -1,16 +1,18 @@
 """Gaps after crashes in mid-broadcast, with and without a stand-in for what is missing."""
 
+from dataclasses import replace
+
 import sympy as sp
 
 from elastic_consistency.bounds import lemmas
 from elastic_consistency.bounds.bound import Bound, Side, Source, Status
 from elastic_consistency.bounds.derivation import Derivation
-from elastic_consistency.bounds.gap_sums import GAP, PAGE, gap_of_a_sum
-from elastic_consistency.bounds.lemmas import JOBS_BETWEEN
+from elastic_consistency.bounds.gap_sums import GAP
+from elastic_consistency.bounds.message_passing import PAPER, message_drop_gap
 from elastic_consistency.bounds.recursions import Recursion
 from elastic_consistency.bounds.requirements import Requirement
 from elastic_consistency.bounds.steps import Combination, SquareRoot
-from elastic_consistency.bounds.symbols import L, M, alpha, f, p, sigma
+from elastic_consistency.bounds.symbols import L, alpha, f, p, sigma
 from elastic_consistency.bounds.vectors import nonnegative_atom, squared_norm, vector
 from elastic_consistency.execution.quantities import Quantity, Sequence
 
@@ -77,23 +79,18 @@ STAND_IN_REQUIREMENTS = frozenset(
     }
 )
 
-crash_gap = Bound(
+crash_gap = replace(
+    message_drop_gap,
     name="crash_gap",
     title="f nodes crash in mid-broadcast; what they failed to send stays missing",
-    quantity=Quantity.GAP,
-    sequence=Sequence.AGGREGATE,
-    side=Side.UPPER,
-    expression=f * M / p,
-    assumptions=(sp.Ge(p, 1, evaluate=False),),
-    requirements=frozenset(
-        {Requirement.SECOND_MOMENT, Requirement.BOUNDED_MISSING, Requirement.HELD_BACK}
-    ),
-    source=Source(PAGE, Status.DERIVED),
-    proof=lambda: gap_of_a_sum(
-        lemmas.lost_messages(JOBS_BETWEEN), identity=lemmas.missing_gap(), weight=1 / p
-    ),
-    tight=True,
-    note="Equal to the published constant.",
+    note="Messages that a crashed node failed to send are lost; equal to the published constant.",
+)
+published_crash_gap = replace(
+    crash_gap,
+    name="published_crash_gap",
+    title="crashes in mid-broadcast, the constant of the elastic consistency paper",
+    source=PAPER,
+    note="Right and attained.",
 )
 crash_substitution_gap = Bound(
     name="crash_substitution_gap",
@@ -117,9 +114,6 @@ published_crash_substitution_gap = Bound(
     expression=3 * f * sigma / p,
     assumptions=(sp.Le(alpha, p / (6 * L * f)), sp.Ge(f, 1, evaluate=False)),
     requirements=STAND_IN_REQUIREMENTS,
-    source=Source(
-        "Nadiradze, Markov, Chatterjee, Kungurtsev, Alistarh (2021), table of constants",
-        Status.IMPLIED,
-    ),
+    source=replace(PAPER, status=Status.IMPLIED),
     note="The condition on the step size is ours: the statement asks for a small one.",
 )

@@ -7,7 +7,7 @@ from elastic_consistency.bounds.bound import Bound, Side, Source, Status
 from elastic_consistency.bounds.derivation import Derivation
 from elastic_consistency.bounds.descent_with_drift import descent_with_drift
 from elastic_consistency.bounds.lemmas import averaged
-from elastic_consistency.bounds.requirements import Requirement
+from elastic_consistency.bounds.requirements import NOISY_DESCENT, Requirement
 from elastic_consistency.bounds.steps import Combination
 from elastic_consistency.bounds.symbols import Delta, L, T, alpha, n, sigma
 from elastic_consistency.bounds.telescoping import Telescope
@@ -80,19 +80,15 @@ delay_adaptive_nonconvex = Bound(
     side=Side.UPPER,
     expression=delay_adaptive_expression(),
     assumptions=(sp.Le(alpha, 1 / (3 * L * n)), sp.Ge(n, 1, evaluate=False)),
-    requirements=frozenset(
-        {
-            Requirement.SMOOTH,
-            Requirement.LOWER_BOUNDED,
-            Requirement.UNBIASED,
-            Requirement.OBLIVIOUS,
-            Requirement.VARIANCE,
-            Requirement.STARTED_ORDER,
-            Requirement.ONE_UNAPPLIED_JOB,
-            Requirement.ZERO_LATENCY,
-            Requirement.DELAY_ADAPTIVE,
-        }
-    ),
+    requirements=NOISY_DESCENT
+    | {
+        Requirement.LOWER_BOUNDED,
+        Requirement.OBLIVIOUS,
+        Requirement.STARTED_ORDER,
+        Requirement.ONE_UNAPPLIED_JOB,
+        Requirement.ZERO_LATENCY,
+        Requirement.DELAY_ADAPTIVE,
+    },
     source=Source("docs/theory/delay_adaptive.md", Status.DERIVED),
     proof=prove,
     note=(

@@ -7,7 +7,7 @@ from elastic_consistency.bounds.bound import Bound, Side, Source, Status
 from elastic_consistency.bounds.derivation import Derivation
 from elastic_consistency.bounds.descent_with_drift import descent_with_drift
 from elastic_consistency.bounds.lemmas import Premise
-from elastic_consistency.bounds.requirements import Requirement
+from elastic_consistency.bounds.requirements import NOISY_DESCENT, Requirement
 from elastic_consistency.bounds.steps import Combination
 from elastic_consistency.bounds.symbols import Delta, L, T, alpha, gamma, p, sigma
 from elastic_consistency.bounds.telescoping import Average, Telescope
@@ -90,17 +90,12 @@ def ef_expression(*, nodes: bool) -> sp.Expr:
     return 2 * Delta / (alpha * T) + noise + L**2 * alpha**2 * sigma**2 * _GAIN
 
 
-_REQUIRED = frozenset(
-    {
-        Requirement.SMOOTH,
-        Requirement.LOWER_BOUNDED,
-        Requirement.UNBIASED,
-        Requirement.VARIANCE,
-        Requirement.ERROR_FEEDBACK,
-        Requirement.CONTRACTION,
-        Requirement.CONSTANT_STEP_SIZE,
-    }
-)
+_REQUIRED = NOISY_DESCENT | {
+    Requirement.LOWER_BOUNDED,
+    Requirement.ERROR_FEEDBACK,
+    Requirement.CONTRACTION,
+    Requirement.CONSTANT_STEP_SIZE,
+}
 _STEP = sp.Le(alpha, (1 - _ROOT) / L)
 
 error_feedback_nonconvex = Bound(

@@ -1,5 +1,7 @@
 """Gaps of p nodes that exchange messages which arrive late, at most tau rounds."""
 
+from dataclasses import replace
+
 import sympy as sp
 
 from elastic_consistency.bounds import lemmas
@@ -14,6 +16,10 @@ from elastic_consistency.bounds.symbols import G, M, alpha, f, p, sigma, tau
 from elastic_consistency.bounds.vectors import Vector, norm, squared_norm, vector
 from elastic_consistency.execution.quantities import Quantity, Sequence
 
+PAPER = Source(
+    "Nadiradze, Markov, Chatterjee, Kungurtsev, Alistarh (2021), table of constants",
+    Status.REPRODUCED,
+)
 _LATE = (p - 1) * tau
 _NODES = (sp.Ge(p, 1, evaluate=False),)
 
@@ -146,4 +152,18 @@ message_drop_gap = Bound(
     ),
     tight=True,
     note="Independent losses without retransmission have no finite constant.",
+)
+published_message_passing_gap = replace(
+    message_passing_gap,
+    name="published_message_passing_gap",
+    title="message passing, the constant of the elastic consistency paper",
+    source=PAPER,
+    note="Right, if updates of rounds that the reader has not begun are held back.",
+)
+published_message_drop_gap = replace(
+    message_drop_gap,
+    name="published_message_drop_gap",
+    title="message loss, the constant of the elastic consistency paper",
+    source=PAPER,
+    note="Right only if missing messages are bounded for ever: false for independent losses.",
 )

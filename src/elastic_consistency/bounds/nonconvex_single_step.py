@@ -5,7 +5,7 @@ import sympy as sp
 from elastic_consistency.bounds import lemmas
 from elastic_consistency.bounds.bound import Bound, Side, Source, Status
 from elastic_consistency.bounds.derivation import Derivation
-from elastic_consistency.bounds.requirements import Requirement
+from elastic_consistency.bounds.requirements import NOISY_DESCENT, Requirement
 from elastic_consistency.bounds.steps import Combination
 from elastic_consistency.bounds.symbols import B, Delta, L, T, alpha, sigma
 from elastic_consistency.bounds.telescoping import Telescope
@@ -56,16 +56,8 @@ nonconvex_single_step = Bound(
     side=Side.UPPER,
     expression=nonconvex_expression(),
     assumptions=(sp.Le(alpha, 1 / L),),
-    requirements=frozenset(
-        {
-            Requirement.SMOOTH,
-            Requirement.LOWER_BOUNDED,
-            Requirement.UNBIASED,
-            Requirement.VARIANCE,
-            Requirement.ELASTIC,
-            Requirement.CONSTANT_STEP_SIZE,
-        }
-    ),
+    requirements=NOISY_DESCENT
+    | {Requirement.LOWER_BOUNDED, Requirement.ELASTIC, Requirement.CONSTANT_STEP_SIZE},
     source=Source("docs/theory/nonconvex_single_step.md", Status.DERIVED),
     proof=prove,
     tight=True,

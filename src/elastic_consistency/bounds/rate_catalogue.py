@@ -124,6 +124,33 @@ def _heterogeneous_time() -> tuple[Rate, ...]:
             source,
         ),
         Rate(
+            "rennala_time",
+            "Rennala SGD, homogeneous data, seconds to the target: the optimal order",
+            Quantity.TIME,
+            (s.t_fast * start / s.epsilon, s.t_fast * noise),
+            source,
+            note=(
+                "For the best n of the workers, t_fast their harmonic mean; cluster_time gives the "
+                "exact time of a batch, rennala_seconds explicit constants."
+            ),
+        ),
+        Rate(
+            "ringmaster_time",
+            "Ringmaster ASGD, homogeneous data, seconds to the target: the optimal order",
+            Quantity.TIME,
+            (s.t_fast * start / s.epsilon, s.t_fast * noise),
+            Source("Maranjyan, Tyurin, Richtarik (2025), arXiv:2501.16168", Status.RECALLED),
+            note="As rennala_time, without batches; ringmaster_steps has explicit constants.",
+        ),
+        Rate(
+            "asynchronous_time",
+            "asynchronous SGD on n workers, homogeneous data, seconds to the target",
+            Quantity.TIME,
+            (s.t_fast * start / s.epsilon, s.t_fast * noise),
+            source,
+            note="As rennala_time, but with t_fast and n of all workers, however slow they are.",
+        ),
+        Rate(
             "minibatch_time",
             "synchronous mini-batch SGD on n workers, seconds to the target",
             Quantity.TIME,
@@ -248,6 +275,14 @@ def _blocks() -> tuple[Rate, ...]:
 
 def _decentralised() -> tuple[Rate, ...]:
     return (
+        Rate(
+            "elastic_norm_published",
+            "norm-bounded scheduler, the constant of the elastic consistency paper",
+            Quantity.GAP,
+            (s.M,),
+            Source("Nadiradze et al. (2021), arXiv:2001.05918", Status.RECALLED),
+            note="elastic_norm_gap and elastic_norm_any_gap have explicit constants, at most M.",
+        ),
         Rate(
             "decentralised_sgd",
             "D-PSGD on n nodes, T large",

@@ -47,6 +47,7 @@ class Requirement(Enum):
     HETEROGENEITY = "(1/n) sum_i |grad f_i - grad f|^2 <= zeta^2"
     DELAY_ADAPTIVE = "job j takes the step min(eta, 1/(L tau_j))"
     LINEAR_LOSS = "the mean gradient is the same at all views"
+    FIXED_SPEEDS = "worker i takes t_i seconds for each gradient and never pauses; no latency"
     HOMOGENEOUS_SPEEDS = "all workers have the same exponential computing times"
     ZERO_LATENCY = "links have no latency: a worker reads the moment its job is applied"
     DRAINED = "the run ends when every job that was started has been applied"
@@ -54,3 +55,7 @@ class Requirement(Enum):
     QUADRATIC = "the loss is a quadratic"
     FIXED_DELAY = "every gradient is exactly tau steps old"
     ALIGNED = "|TopK(mean of inputs) - mean of TopK(inputs)| <= xi |alpha G|"
+
+
+NOISY_DESCENT = frozenset({Requirement.SMOOTH, Requirement.UNBIASED, Requirement.VARIANCE})
+"""A smooth loss and unbiased gradients of bounded variance: what every theorem on SGD needs."""

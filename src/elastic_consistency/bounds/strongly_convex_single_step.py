@@ -6,7 +6,7 @@ from elastic_consistency.bounds import lemmas
 from elastic_consistency.bounds.bound import Bound, Side, Source, Status
 from elastic_consistency.bounds.derivation import Derivation
 from elastic_consistency.bounds.recursions import Recursion
-from elastic_consistency.bounds.requirements import Requirement
+from elastic_consistency.bounds.requirements import NOISY_DESCENT, Requirement
 from elastic_consistency.bounds.steps import Combination
 from elastic_consistency.bounds.symbols import R0, B, L, T, alpha, c, sigma
 from elastic_consistency.bounds.vectors import ORIGIN, Point, point, squared_norm, vector
@@ -72,16 +72,8 @@ strongly_convex_single_step = Bound(
     side=Side.UPPER,
     expression=strongly_convex_expression(),
     assumptions=(sp.Le(alpha, 1 / (2 * L)), sp.Le(c, L)),
-    requirements=frozenset(
-        {
-            Requirement.SMOOTH,
-            Requirement.STRONGLY_CONVEX,
-            Requirement.UNBIASED,
-            Requirement.VARIANCE,
-            Requirement.ELASTIC,
-            Requirement.CONSTANT_STEP_SIZE,
-        }
-    ),
+    requirements=NOISY_DESCENT
+    | {Requirement.STRONGLY_CONVEX, Requirement.ELASTIC, Requirement.CONSTANT_STEP_SIZE},
     source=Source("docs/theory/strongly_convex_single_step.md", Status.DERIVED),
     proof=prove,
     note="E|x_T - x*|^2; B must hold at every step, a time average does not suffice.",

@@ -125,6 +125,7 @@ w_mass = _positive("w_mass")
 m_rounds = _positive("m_rounds")
 t_job = _positive("t_job")
 t_max = _positive("t_max")
+t_fast = _positive("t_fast")
 t_mean = _positive("t_mean")
 
 _TABLE = (
@@ -183,6 +184,9 @@ _TABLE = (
     ),
     SymbolInfo(m_rounds, NUMBER, "rounds after which deviations shrink by rho", sp.Integer(12)),
     SymbolInfo(t_job, SECONDS, "seconds for one gradient", sp.Integer(1)),
+    SymbolInfo(
+        t_fast, SECONDS, "harmonic mean of the seconds of n workers for one gradient", sp.Integer(2)
+    ),
     SymbolInfo(t_max, SECONDS, "seconds for one gradient on the slowest worker", sp.Integer(10)),
     SymbolInfo(t_mean, SECONDS, "mean seconds for one gradient over workers", sp.Integer(2)),
 )

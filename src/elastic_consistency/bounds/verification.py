@@ -38,10 +38,14 @@ class Row:
         return sum(judged.verdict is verdict for judged in self.mutants)
 
     @property
+    def counted(self) -> int:
+        """Number of mutants, without those that admit no new system."""
+        return len(self.mutants) - self.count(Verdict.EQUIVALENT)
+
+    @property
     def undecided_share(self) -> float:
         """Share of the mutants that nothing decides: how loose the bound may be; 0 without any."""
-        counted = len(self.mutants) - self.count(Verdict.EQUIVALENT)
-        return self.count(Verdict.UNDECIDED) / counted if counted else 0.0
+        return self.count(Verdict.UNDECIDED) / self.counted if self.counted else 0.0
 
 
 @final
@@ -76,8 +80,8 @@ class Report:
 def looseness_table(report: Report) -> str:
     """Return, for each bound with undecided mutants, their number and share, as Markdown."""
     rows = [
-        f"| [{row.name}](bounds/{row.name}.md) | {len(row.mutants) - row.count(Verdict.EQUIVALENT)} "
-        f"| {row.count(Verdict.UNDECIDED)} | {row.undecided_share:.0%} |"
+        f"| [{row.name}](bounds/{row.name}.md) | {row.counted} | {row.count(Verdict.UNDECIDED)} "
+        f"| {row.undecided_share:.0%} |"
         for row in report.rows
         if row.count(Verdict.UNDECIDED)
     ]

@@ -28,7 +28,10 @@ _GAPS: dict[str, Callable[[], list[System]]] = {
     "published_shared_memory_gap": lambda: gaps.shared_memory({"d": 1.0}),
     "message_passing_gap": gaps.late_messages,
     "message_passing_noise_gap": gaps.late_means_or_noises,
+    "published_message_passing_gap": gaps.late_messages,
     "message_drop_gap": gaps.missing_messages,
+    "published_message_drop_gap": gaps.missing_messages,
+    "published_crash_gap": gaps.missing_messages,
     "crash_gap": gaps.missing_messages,
     "crash_substitution_gap": gaps.crash_stand_in,
     "published_crash_substitution_gap": gaps.crash_stand_in,
@@ -63,6 +66,7 @@ _GAPS: dict[str, Callable[[], list[System]]] = {
     "lian_nonconvex": targets.tuned_minibatches,
     "rennala_steps": lambda: targets.steps_to_target(lambda v: 1 / (2 * v["L"])),
     "published_rennala_steps": lambda: targets.steps_to_target(lambda v: 1 / (2 * v["L"])),
+    "rennala_seconds": targets.seconds_to_target,
     "ringmaster_steps": lambda: targets.steps_to_target(
         lambda v: 1 / (2 * v["L"] + 4 * v["L"] * v["sigma"] ** 2 / v["epsilon"])
     ),

@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 from elastic_consistency.bounds.counterexamples.descents import Descent
 from elastic_consistency.bounds.counterexamples.system import System
@@ -60,6 +61,21 @@ def steps_to_target(step_size: Callable[[dict[str, float]], float]) -> list[Syst
         (Requirement.LOWER_BOUNDED, "a slope without end"),
     )
     return [*found, *(System(text, values, math.inf, frozenset({r})) for r, text in lacking)]
+
+
+def seconds_to_target() -> list[System]:
+    """Return the same for equal workers of 2 s, in batches of m: ceil(m/n) jobs of each."""
+    workers, seconds = 4.0, 2.0
+    found = steps_to_target(lambda v: 1 / (2 * v["L"]))
+    stopped = System("workers that stop", found[-1].values, math.inf)
+    return [
+        replace(
+            one,
+            values={**one.values, "n": workers, "t_fast": seconds},
+            measured=one.measured * math.ceil(one.values["m"] / workers) * seconds,
+        )
+        for one in (*found, replace(stopped, lacks=frozenset({Requirement.FIXED_SPEEDS})))
+    ]
 
 
 def _counted(description: str, values: dict[str, float], alpha: float) -> System:

@@ -10,92 +10,98 @@ from elastic_consistency.bounds.vectors import norm, squared_norm, vector
 
 _GAP = norm(vector("x - v"))
 
+
+def _missing(name: str, statement: str, *requires: Requirement) -> Lemma:
+    """Return the lemma that the gap is a sum of updates."""
+    sides = (_GAP, SUM_BETWEEN)
+    return Lemma(name, statement, lambda: sides, equality=True, requires=frozenset(requires))
+
+
+def _at_most(name: str, statement: str, limit: sp.Expr, *requires: Requirement) -> Lemma:
+    """Return the lemma that limits the number of updates in that sum."""
+    return Lemma(name, statement, lambda count: (count, limit), requires=frozenset(requires))
+
+
 elastic = Lemma(
     "elastic",
     "E|x - v|^2 <= alpha^2 B^2 (averaged over the views of a step)",
     lambda gap: (squared_norm(gap), s.alpha**2 * s.B**2),
     requires=frozenset({Requirement.ELASTIC}),
 )
-started_gap = Lemma(
+started_gap = _missing(
     "started_gap",
     "x_k - v_k is minus the sum of the updates that were started before k and not yet applied",
-    lambda: (_GAP, SUM_BETWEEN),
-    equality=True,
-    requires=frozenset({Requirement.STARTED_ORDER, Requirement.UNIT_WEIGHT}),
+    Requirement.STARTED_ORDER,
+    Requirement.UNIT_WEIGHT,
 )
-applied_gap = Lemma(
+applied_gap = _missing(
     "applied_gap",
     "x_k - v_k is minus the sum of the updates that were applied between read and use",
-    lambda: (_GAP, SUM_BETWEEN),
-    equality=True,
-    requires=frozenset({Requirement.APPLIED_ORDER, Requirement.UNIT_WEIGHT}),
+    Requirement.APPLIED_ORDER,
+    Requirement.UNIT_WEIGHT,
 )
-missing_gap = Lemma(
+missing_gap = _missing(
     "missing_gap",
     "x_t - v_t is minus the sum of the messages that the view lacks",
-    lambda: (_GAP, SUM_BETWEEN),
-    equality=True,
 )
-torn_gap = Lemma(
+torn_gap = _missing(
     "torn_gap",
     "x_t - v_t is minus the sum of the parts of updates that the view lacks",
-    lambda: (_GAP, SUM_BETWEEN),
-    equality=True,
-    requires=frozenset({Requirement.UNIT_WEIGHT}),
+    Requirement.UNIT_WEIGHT,
 )
-exact_after_k = Lemma(
+exact_after_k = _missing(
     "exact_after_k",
     "deviations from the mean are mixed sums of at most k - 1 past updates (rms over nodes)",
-    lambda: (_GAP, SUM_BETWEEN),
-    equality=True,
-    requires=frozenset({Requirement.EXACT_AFTER_K}),
+    Requirement.EXACT_AFTER_K,
 )
-one_job_per_worker = Lemma(
+one_job_per_worker = _at_most(
     "one_job_per_worker",
     "at most n - 1 other jobs were read and not yet applied",
-    lambda count: (count, s.n - 1),
-    requires=frozenset({Requirement.ONE_UNAPPLIED_JOB}),
+    s.n - 1,
+    Requirement.ONE_UNAPPLIED_JOB,
 )
-jobs_in_flight = Lemma(
+jobs_in_flight = _at_most(
     "jobs_in_flight",
     "at most c_jobs other jobs were read and not yet applied (the definition of c_jobs)",
-    lambda count: (count, s.c_jobs),
+    s.c_jobs,
 )
-bounded_staleness = Lemma(
+bounded_staleness = _at_most(
     "bounded_staleness",
     "at most tau_max updates were applied between read and use",
-    lambda count: (count, s.tau_max),
-    requires=frozenset({Requirement.BOUNDED_STALENESS}),
+    s.tau_max,
+    Requirement.BOUNDED_STALENESS,
 )
-late_messages = Lemma(
+late_messages = _at_most(
     "late_messages",
     "messages of p - 1 nodes, each at most tau rounds late: at most (p - 1) tau are missing",
-    lambda count: (count, (s.p - 1) * s.tau),
-    requires=frozenset({Requirement.BOUNDED_STALENESS, Requirement.HELD_BACK}),
+    (s.p - 1) * s.tau,
+    Requirement.BOUNDED_STALENESS,
+    Requirement.HELD_BACK,
 )
-lost_messages = Lemma(
+lost_messages = _at_most(
     "lost_messages",
     "at most f messages are missing",
-    lambda count: (count, s.f),
-    requires=frozenset({Requirement.BOUNDED_MISSING, Requirement.HELD_BACK}),
+    s.f,
+    Requirement.BOUNDED_MISSING,
+    Requirement.HELD_BACK,
 )
-other_nodes = Lemma(
+other_nodes = _at_most(
     "other_nodes",
     "at most p - 1 messages are missing, and they arrive before the next step is closed",
-    lambda count: (count, s.p - 1),
-    requires=frozenset({Requirement.CATCH_UP}),
+    s.p - 1,
+    Requirement.CATCH_UP,
 )
-rounds_since_exact = Lemma(
+rounds_since_exact = _at_most(
     "rounds_since_exact",
     "the last exact averaging lies at most k - 1 updates back",
-    lambda count: (count, s.k - 1),
-    requires=frozenset({Requirement.EXACT_AFTER_K}),
+    s.k - 1,
+    Requirement.EXACT_AFTER_K,
 )
-local_steps = Lemma(
+local_steps = _at_most(
     "local_steps",
     "a view lies at most H - 1 local steps after the last averaging",
-    lambda count: (count, s.H - 1),
-    requires=frozenset({Requirement.SYNCHRONOUS}),
+    s.H - 1,
+    Requirement.SYNCHRONOUS,
 )
 missing_mean_and_noise = Lemma(
     "missing_mean_and_noise",
@@ -217,6 +223,12 @@ mean_step_size = Lemma(
     requires=frozenset({Requirement.DELAY_ADAPTIVE, Requirement.ZERO_LATENCY}),
     conditions=lambda *_: (1 / (3 * s.L * s.n) - s.alpha,),
 )
+seconds_of_batches = Lemma(
+    "seconds_of_batches",
+    "n workers deliver m gradients within t_fast (1 + m/n): sum floor(t/t_i) >= n t/t_fast - n",
+    lambda seconds, steps: (seconds, s.t_fast * (1 + s.m / s.n) * steps),
+    requires=frozenset({Requirement.FIXED_SPEEDS}),
+)
 mean_residual_gap = Lemma(
     "mean_residual_gap",
     "E|x - v|^2 <= mean over nodes of E|e_q|^2: the gap is the mean of the nodes' residuals",
@@ -272,6 +284,7 @@ STATED = (
     delay_adaptive_exchange,
     weighted_average,
     mean_step_size,
+    seconds_of_batches,
     mean_residual_gap,
     gap_of_two_parts,
     elastic_part,

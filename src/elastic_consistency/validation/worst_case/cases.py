@@ -84,7 +84,10 @@ _SERVERS = (
     ),
 )
 _MESSAGES = (
-    Case("message_passing_gap", "all late", {"M": 1, "p": 8, "tau": 5}, _LATE, _EXACT),
+    *(
+        Case(name, "all late", {"M": 1, "p": 8, "tau": 5}, _LATE, _EXACT)
+        for name in ("message_passing_gap", "published_message_passing_gap")
+    ),
     Case(
         "message_passing_noise_gap",
         "all late, gradients without mean",
@@ -92,8 +95,15 @@ _MESSAGES = (
         _LATE_NOISE,
         _EXACT,
     ),
-    Case("message_drop_gap", "3 of 8 missing", {"M": 1, "f": 3, "p": 8}, _CRASHED, _EXACT),
-    Case("crash_gap", "3 of 8 crash", {"M": 1, "f": 3, "p": 8}, _CRASHED, _EXACT),
+    *(
+        Case(name, f"3 of 8 {lack}", {"M": 1, "f": 3, "p": 8}, _CRASHED, _EXACT)
+        for name, lack in (
+            ("message_drop_gap", "missing"),
+            ("published_message_drop_gap", "missing"),
+            ("crash_gap", "crash"),
+            ("published_crash_gap", "crash"),
+        )
+    ),
     Case("crash_substitution_gap", "4 of 8 crash", _CRASHES, _SUBSTITUTED, _EXACT),
     Case(
         "published_crash_substitution_gap", "4 of 8 crash", _CRASHES, _SUBSTITUTED, _EXACT, _SHARPER
