@@ -220,7 +220,6 @@ def test_all_strategies_shrink_to_the_simplest_case():
     assert _smallest(drawn.protocols()) == AsynchronousServer()
     assert _smallest(drawn.rules()) == SGD(0.5)
     assert _smallest(drawn.codecs()) == Identity()
-    assert len(_smallest(drawn.schedules()).jobs) == 1
     assert _smallest(drawn.linears()).slope.tolist() == [1.0]
     assert _smallest(drawn.quadratics()).spectrum.tolist() == [1.0]
 
@@ -230,14 +229,19 @@ def test_what_goes_wrong_shrinks_to_nothing_and_methods_to_their_simplest():
     assert _smallest(drawn.losses()) == 0.1
     assert _smallest(drawn.partitions(3)) == Partition((0,), 0.0, 1.0)
     assert _smallest(drawn.broadcast_crashes(3)) == ()
-    assert _smallest(drawn.unreliable_clusters()) == Cluster.alike(1, Constant(1.0))
-    assert _smallest(drawn.partitioned_clusters()) == Cluster.alike(1, Constant(1.0))
     assert _smallest(drawn.busy_links()) == Link()
     assert _smallest(drawn.shared_hosts(3)) == ()
-    assert _smallest(drawn.clusters_for(AsynchronousServer(), 2)) == Cluster.alike(2, Constant(1.0))
     assert _smallest(drawn.protocols_of(2)) == AsynchronousServer()
     assert _smallest(drawn.block_protocols(BLOCKS)) == BlockCoordinate(BLOCKS)
     assert _smallest(drawn.norm_bounded(BLOCKS)).threshold == 1.0
+
+
+@pytest.mark.slow
+def test_whole_clusters_and_schedules_shrink_to_the_simplest_case():
+    assert _smallest(drawn.unreliable_clusters()) == Cluster.alike(1, Constant(1.0))
+    assert _smallest(drawn.partitioned_clusters()) == Cluster.alike(1, Constant(1.0))
+    assert _smallest(drawn.clusters_for(AsynchronousServer(), 2)) == Cluster.alike(2, Constant(1.0))
+    assert len(_smallest(drawn.schedules()).jobs) == 1
 
 
 @pytest.mark.slow
