@@ -224,13 +224,6 @@ _MIXING = (
         _EXACT,
     ),
     Case(
-        "push_sum_gap",
-        "one-peer graph, n = 8, nothing late: equal masses",
-        {"M": 1, "rho": 0, "m_rounds": 3, "w_mass": 1},
-        systems.rms(lambda: mixing_rounds(8, 9, one_peer_exponential(8)), last=3),
-        _EXACT,
-    ),
-    Case(
         "local_sgd_gap",
         "n = 4, H = 5",
         {"M": 1, "H": 5},
