@@ -197,7 +197,7 @@ birch_steps = Bound(
     assumptions=(sp.Ge(R, 1, evaluate=False), _AWAY),
     requirements=bounded_staleness_nonconvex.requirements,
     source=Source("Birch SGD (ICLR 2026 note)", Status.READ),
-    note="Certified here only up to a factor of 2, and where 4 sigma^2/epsilon <= 2 R, fully.",
+    note="Certified here only up to a factor of 2, and where 2 sigma^2/epsilon <= R, fully.",
 )
 elastic_steps = Bound(
     name="elastic_steps",

@@ -18,6 +18,7 @@ def list_relations() -> tuple[Relation, ...]:
         *_codecs(),
         *_convergence(),
         *_minibatches(),
+        *_counts_of_steps(),
         *_special_cases(),
         *_switches(),
     )
@@ -250,6 +251,28 @@ def _minibatches() -> tuple[Relation, ...]:
             1 / (2 * s.L * (s.tau + 1)),
             step,
             assumed,
+        ),
+    )
+
+
+def _counts_of_steps() -> tuple[Relation, ...]:
+    ours, theirs = _of("ringmaster_steps"), _of("birch_steps")
+    delayed = _of("bounded_staleness_nonconvex").subs({s.alpha: 1 / (2 * s.L * s.R), s.T: theirs})
+    at_least_one = sp.Ge(s.R, 1, evaluate=False)
+    return (
+        Dominates(
+            "2 birch_steps >= ringmaster_steps",
+            "D1 certifies twice the count of Birch SGD",
+            2 * theirs,
+            ours,
+            (at_least_one,),
+        ),
+        Dominates(
+            "birch_steps suffice for 2 sigma^2/epsilon <= R",
+            "D1 at alpha = 1/(2 R L) and that many steps is at most epsilon",
+            s.epsilon,
+            delayed,
+            (at_least_one, sp.Le(s.sigma, sp.sqrt(s.epsilon * s.R / 2)), s.Delta > 0),
         ),
     )
 
