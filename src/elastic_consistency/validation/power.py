@@ -192,44 +192,6 @@ def replicates_to_decide(estimate: Estimate, limit: float, *, error_rate: float)
     return max(estimate.n_replicates, math.ceil(estimate.n_replicates * (reach / gap) ** 2))
 
 
-def plan_text(
-    method: Method,
-    n_replicates: int,
-    *,
-    deviation: float,
-    error_rate: float,
-    claims: int = 1,
-    width: float | None = None,
-    power: float = 0.9,
-) -> str:
-    """What a study will be able to tell, in a sentence to print before it runs.
-
-    Args:
-        method: How the intervals will be made.
-        n_replicates: Replicates of the study.
-        deviation: Standard deviation of one replicate, from a pilot run.
-        error_rate: Of the whole report.
-        claims: Bounds times steps that share it.
-        width: Width of the known range of one replicate.
-        power: Probability of detection that is meant.
-    """
-    if method is Method.EXACT:
-        return "Any violation will be detected: the figures are exact."
-    smallest = smallest_detectable(
-        method,
-        n_replicates,
-        deviation=deviation,
-        confidence=1 - error_rate / claims,
-        width=width,
-        power=power,
-    )
-    return (
-        f"With {n_replicates} replicates a mean that exceeds its bound by {smallest:.3g} is "
-        f"detected with probability {power:.0%} ({method.value}, {error_rate:.0%} false alarms "
-        f"among {claims} claims)."
-    )
-
-
 def detectable_gaps(
     n_replicates: int, *, bound: float, ceiling: float, error_rate: float, power: float = 0.9
 ) -> tuple[float, float]:
