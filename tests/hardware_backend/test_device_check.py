@@ -16,6 +16,7 @@ def _assert_sound(result: dict) -> None:
     for figures in result["parity"]["figures"].values():
         assert figures["within_bound"]
     assert result["parity"]["figures"]["float64"]["relative_error"] <= 1e-12
+    assert result["streams"]["figures"]["relative_error"] <= 1e-12
     assert result["paced_replay"]["figures"]["relative_error"] <= 1e-12
     assert result["paced_replay"]["figures"]["earliest_s"] >= 0
     elastic = result["elastic_scheduler"]["figures"]
@@ -37,7 +38,7 @@ def test_a_section_that_fails_is_told_and_hides_no_other(monkeypatch):
         raise OSError("no such device")
 
     monkeypatch.setattr(device_check, "_environment", broken)
-    for name in ("_parities", "_paced", "_elastic"):
+    for name in ("_parities", "_streams", "_paced", "_elastic"):
         monkeypatch.setattr(device_check, name, lambda *_: {"fine": True})
 
     result = device_check.check_device("cpu")

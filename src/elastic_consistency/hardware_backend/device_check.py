@@ -53,6 +53,7 @@ def check_device(device: str, *, width: int = 64, steps: int = 20) -> dict[str, 
     sections: dict[str, Callable[[], Any]] = {
         "live_run": lambda: live,
         "parity": lambda: _parities(schedule, problem, device),
+        "streams": lambda: _streams(schedule, problem, device),
         "paced_replay": lambda: _paced(schedule, problem, device),
         "elastic_scheduler": lambda: _elastic(device, width, steps),
     }
@@ -139,6 +140,15 @@ def _parities(
             "within_bound": bool(np.all(distance <= bound[0])),
         }
     return figures
+
+
+def _streams(schedule: Schedule, problem: Quadratic, device: str) -> dict[str, Any]:
+    """All workers on one rank, which gives each of them a stream of its own."""
+    expected = execute(schedule, problem, _RULE, seeds=_SEEDS)
+    begin = time.monotonic()
+    replayed = replay(schedule, problem, _RULE, seeds=_SEEDS, ranks=1, device=device, timeout=120)
+    seconds = time.monotonic() - begin
+    return {"workers": _WORKERS, "relative_error": parity(replayed, expected), "seconds": seconds}
 
 
 def _paced(schedule: Schedule, problem: Quadratic, device: str) -> dict[str, Any]:

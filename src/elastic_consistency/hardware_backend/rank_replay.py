@@ -18,6 +18,7 @@ from elastic_consistency.hardware_backend.order import Order, Part
 from elastic_consistency.hardware_backend.pacer import Pacer
 from elastic_consistency.hardware_backend.rank_process import Rank
 from elastic_consistency.hardware_backend.transport import Transport
+from elastic_consistency.hardware_backend.worker_streams import WorkerStreams
 from elastic_consistency.optimization.oracles import AbstractOracle
 from elastic_consistency.schedule import Op, Rows, Schedule
 
@@ -40,11 +41,13 @@ class RankReplay:
     def __init__(self, rank: Rank, order: Order) -> None:
         self._rank, self._order = rank, order
         self._lowering: Lowering = lower(order.schedule, order.placement, ordered=order.ordered)
-        start = _start(order, place_of(order.device, rank.number))
+        device = place_of(order.device, rank.number)
+        start = _start(order, device)
+        self._streams = WorkerStreams(order.oracle, device)
         self._observers = self._watch()
         self._executor = Executor(
             order.schedule.metadata,
-            order.oracle,
+            self._streams,  # type: ignore[arg-type]  (what an executor needs of an oracle)
             order.rule,
             seeds=order.seeds,
             start=start,
@@ -97,7 +100,7 @@ class RankReplay:
             for piece in _pieces(step.rows, 1 if self._order.pace else _PIECE):
                 progress.row = int(piece[0])
                 self._pacer.await_row(progress.row, due=True)
-                self._executor.follow(islice(self._records, len(piece)))
+                self._executor.follow(self._streams.joined(islice(self._records, len(piece))))
             return
         row = _row_of(step)
         progress.row = max(progress.row, row)
