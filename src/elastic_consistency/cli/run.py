@@ -6,7 +6,9 @@ from typing import Annotated
 import typer
 
 from elastic_consistency.cli.demo import present
+from elastic_consistency.cli.failures import BadInputError
 from elastic_consistency.cli.output import Json
+from elastic_consistency.cli.pools import PoolChoice
 from elastic_consistency.cli.sweep_view import present_sweep
 
 Modules = Annotated[
@@ -27,6 +29,13 @@ def run(
     ] = None,
     ranks: Annotated[int, typer.Option(help="Processes of the replay; 0 leaves it out.")] = 0,
     jobs: Annotated[int, typer.Option(help="Processes; for studies with a sweep.")] = 1,
+    dask: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler that runs the points.")
+    ] = None,
+    slurm: Annotated[
+        str | None, typer.Option(help="Partition of Slurm whose jobs run the points.")
+    ] = None,
+    slurm_minutes: Annotated[int, typer.Option(help="Time limit of one job of Slurm.")] = 60,
     allow_module: Modules = None,
     json: Json = False,
 ) -> None:
@@ -41,7 +50,10 @@ def run(
     modules = tuple(allow_module or ())
     content, folder = read_file(study), output or Path(f"{study.stem}-result")
     loaded = study_of(content, study, modules=modules)
+    pool = PoolChoice(jobs, dask, slurm, slurm_minutes)
     if content.get("sweep"):
-        present_sweep(content, study, folder, jobs=jobs, modules=modules, json=json)
+        present_sweep(content, study, folder, pool=pool, modules=modules, json=json)
+    elif pool != PoolChoice():
+        raise BadInputError(f"--jobs, --dask and --slurm need a [[sweep]] in {study}.")
     else:
         present(loaded, folder, ranks=ranks, json=json)

@@ -1,13 +1,14 @@
 """`elastic run` of a study with axes: a table of all points."""
 
-from collections.abc import Iterator
-from concurrent.futures import Executor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elastic_consistency.cli.failures import BadInputError
-from elastic_consistency.cli.output import console, print_json, progress_bar, table
+import typer
+
+from elastic_consistency.cli.failures import FAILED
+from elastic_consistency.cli.output import console, print_json, progress_bar, say_aside, table
+from elastic_consistency.cli.pools import PoolChoice, pool_of
+from elastic_consistency.cli.waiting import announce
 
 if TYPE_CHECKING:
     from elastic_consistency.studies.sweeps.run_sweep import SweepResult
@@ -18,16 +19,17 @@ def present_sweep(
     path: Path,
     output: Path,
     *,
-    jobs: int,
+    pool: PoolChoice,
     modules: tuple[str, ...],
     json: bool,
 ) -> None:
     """Run a sweep, resume it if it was interrupted, and show its points."""
-    from elastic_consistency.studies.sweeps.run_sweep import run_sweep
+    from elastic_consistency.studies.sweeps.run_sweep import run_sweep, seconds_of_sweep
 
-    if jobs < 1:
-        raise BadInputError(f"--jobs must be a number >= 1, got {jobs}")
-    with progress_bar(quiet=json) as progress, _pool(jobs) as executor:
+    if pool.is_here and not json:
+        seconds, left = seconds_of_sweep(content, path, output / "points.jsonl", modules=modules)
+        announce(seconds / pool.jobs, quiet=json, finished=left)
+    with progress_bar(quiet=json) as progress, pool_of(pool, output / "slurm") as executor:
         result = run_sweep(
             content,
             path,
@@ -40,19 +42,11 @@ def present_sweep(
         print_json(result)
     else:
         _show(result, output)
-
-
-@contextmanager
-def _pool(jobs: int) -> Iterator[Executor | None]:
-    if jobs == 1:
-        yield None
-        return
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
-    # Forking a process with threads, as numpy has, may deadlock.
-    with ProcessPoolExecutor(jobs, mp_context=get_context("forkserver")) as pool:
-        yield pool
+    diverged = [sentence for row in result.rows for sentence in row.record.get("diverged", [])]
+    for sentence in diverged:
+        say_aside(sentence)
+    if diverged:
+        raise typer.Exit(FAILED)
 
 
 def _show(result: "SweepResult", output: Path) -> None:

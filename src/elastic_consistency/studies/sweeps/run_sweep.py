@@ -9,6 +9,8 @@ from typing import Any, final
 from threadpoolctl import threadpool_limits
 
 from elastic_consistency.studies.comparison import ContenderResult, compare
+from elastic_consistency.studies.divergence import diverged_sentences
+from elastic_consistency.studies.expected_seconds import seconds_of_comparison
 from elastic_consistency.studies.files.errors import FieldError
 from elastic_consistency.studies.files.study_file import study_of
 from elastic_consistency.studies.progress import Progress
@@ -69,10 +71,7 @@ def run_sweep(
     Raises:
         StudyFileError: If a point is no study; all are looked at before the first one runs.
     """
-    points = _points(content, path)
-    for point in points:
-        study_of(point.content, path, modules=modules)
-    store = PointStore(output)
+    points, store = _points(content, path, modules), PointStore(output)
     open_points = [point for point in points if point.key not in store.finished]
     resumed = len(points) - len(open_points)
     told = progress or Progress()
@@ -87,11 +86,28 @@ def run_sweep(
     return SweepResult(rows, resumed)
 
 
-def _points(content: dict[str, Any], path: Path) -> tuple[Point, ...]:
+def seconds_of_sweep(
+    content: dict[str, Any], path: Path, output: Path, *, modules: tuple[str, ...] = ()
+) -> tuple[float, int]:
+    """Seconds that `run_sweep` will take here, roughly, and the number of finished points.
+
+    The first and the last open point are taken for all of them; see `run_sweep` for the rest.
+    """
+    points, store = _points(content, path, modules), PointStore(output)
+    left = [point for point in points if point.key not in store.finished]
+    ends = left[:: max(1, len(left) - 1)]
+    costs = [seconds_of_comparison(study_of(p.content, path, modules=modules)) for p in ends]
+    return len(left) * sum(costs) / max(1, len(costs)), len(points) - len(left)
+
+
+def _points(content: dict[str, Any], path: Path, modules: tuple[str, ...]) -> tuple[Point, ...]:
     try:
-        return points_of(content)
+        points = points_of(content)
     except FieldError as error:
         raise error.in_file(path) from error
+    for point in points:
+        study_of(point.content, path, modules=modules)
+    return points
 
 
 @threadpool_limits.wrap(limits=1, user_api="blas")
@@ -102,6 +118,7 @@ def run_point(content: dict[str, Any], path: Path, modules: tuple[str, ...]) -> 
     kept = {
         "contenders": [_kept(result) for result in results],
         "savings": savings(study, results),
+        "diverged": diverged_sentences(results),
     }
     return plain(kept)  # type: ignore[return-value]
 
@@ -126,10 +143,11 @@ def _run_elsewhere(executor: Executor) -> Callable[[list[Point], _Where, _Finish
             executor.submit(run_point, point.content, *where): point for point in points
         }
         try:
-            for future in as_completed(waiting):
-                finish(waiting[future], future.result())
+            for future in as_completed(tuple(waiting)):
+                finish(waiting.pop(future), future.result())
         finally:
-            for future in waiting:
-                future.cancel()
+            for future, point in waiting.items():
+                if not future.cancel() and future.done() and future.exception() is None:
+                    finish(point, future.result())  # it was finished when another one failed
 
     return run
