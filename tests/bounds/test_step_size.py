@@ -81,6 +81,21 @@ def test_without_noise_and_gap_the_plan_takes_the_largest_step():
     assert found.steps == 2 * 3 / (0.5 * 0.5)
 
 
+@pytest.mark.parametrize(
+    ("name", "values", "steps"),
+    [
+        ("convex_sharp_step", {"L": 2.0, "R0": 1.0, "B": 0.0, "sigma": 0.0}, 100),
+        ("delayed_gradient_descent", {"L": 1.0, "Delta": 1.0, "tau": 2.0}, 1000),
+    ],
+)
+def test_a_plan_stays_below_a_limit_that_is_not_admitted(name, values, steps):
+    """R0^2 L/2 / .01 = 100 at alpha = 1/L; 2 Delta L (2 tau + 1)/.01 = 1000 at half the limit."""
+    found = plan(get(name), values, target=0.01)
+
+    assert found.step_size < largest_certified_step(get(name), values)
+    assert steps <= found.steps <= steps + 1
+
+
 def test_half_of_the_strongly_convex_target_is_left_for_the_start():
     values = {"L": 1.0, "c": 0.5, "B": 3.0, "sigma": 0.2}
     step = symbolic(strongly_convex_step(), values | {"epsilon_x": 0.1})

@@ -24,6 +24,38 @@ def test_show_states_assumptions_and_proof(elastic):
 
     assert shown["assumptions"] == ["alpha <= 1/(2*L)", "c <= L"]
     assert len(shown["proof"]) == 3
+    assert any("strong_convexity" in line for line in shown["derivation"])
+    assert shown["example"]["value"] == bounds.get(shown["name"]).evaluate(
+        shown["example"]["values"]
+    )
+
+
+def test_show_prints_everything_that_the_bound_knows(elastic):
+    text = elastic("bounds", "show", "strongly_convex_single_step").out
+
+    for part in ("<=", "Assumptions", "Source", "derived here", "(2*alpha) x strong_", "Example"):
+        assert part in text
+
+
+def test_plan_gives_step_steps_and_seconds(elastic):
+    """L R0^2 / (2 target) = 100 steps at almost 1/L; two workers of 1 s and 3 s need 75 s."""
+    values = [word for pair in ("L=2", "R0=1", "B=0", "sigma=0") for word in ("--set", pair)]
+    times = ("--worker-seconds", 1, "--worker-seconds", 3)
+    words = ("bounds", "plan", "convex_sharp_step", "--target", 0.01, *values)
+
+    planned = json.loads(elastic(*words, *times, "--json").out)
+
+    assert planned["largest_certified_step"] == 0.5
+    assert 100 <= planned["steps"] <= 101
+    assert 75 <= planned["seconds"] <= 76
+    assert "unknown without --worker-seconds" in elastic(*words).out
+
+
+def test_plan_says_which_target_cannot_be_certified(elastic):
+    words = ("bounds", "plan", "convex_sharp_step", "--target", 0.01, "--set", "L=2")
+
+    assert elastic(*words).code == 2
+    assert "needs values for B, R0, sigma" in elastic(*words).err
 
 
 def test_compare_sorts_and_says_what_does_not_apply(elastic):
@@ -41,14 +73,14 @@ def test_compare_sorts_and_says_what_does_not_apply(elastic):
 
 
 def test_verify_prints_the_table_of_the_catalogue(elastic):
-    """Three steps; nine ways to claim more than (n - 1) M, each with a counterexample."""
+    """Three steps; 3 coefficients, 3 exponents and 4 requirements to claim more than (n - 1) M."""
     answer = elastic("bounds", "verify", "server_started_gap")
     heading, _, row = answer.out.splitlines()[1:4]
 
     assert answer.code == 0
     assert heading.split() == ["bound", "steps", "rejected", "sharper", "undecided", "status"]
-    assert row.split() == ["server_started_gap", "3", "9", "0", "0", "derived,", "tight"]
-    assert "9 mutants rejected, 0 sharper, 0 undecided; 0 failures" in answer.out
+    assert row.split() == ["server_started_gap", "3", "10", "0", "0", "derived,", "tight"]
+    assert "10 mutants rejected, 0 sharper, 0 undecided; 0 failures" in answer.out
 
 
 def test_verify_lists_the_mutants_with_their_counterexamples(elastic):

@@ -11,6 +11,7 @@ from elastic_consistency.bounds.bound import AssumptionError, Bound
 from elastic_consistency.bounds.symbols import R0, B, Delta, L, alpha, c, epsilon, epsilon_x, sigma
 
 _LARGEST = 1e15
+_INSIDE = 1e-9  # share by which a plan stays below a limit that is not admitted itself
 
 
 @final
@@ -35,6 +36,8 @@ class Plan:
 
 def largest_certified_step(bound: Bound, values: Mapping[str, float]) -> float:
     """Return the largest step size that the assumptions of a bound admit; inf if any.
+
+    Where the assumption is strict, every smaller step size is admitted.
 
     Args:
         bound: A bound with a step size.
@@ -63,7 +66,10 @@ def steps_to_target(
 
     def at(steps: float) -> float:
         numbers = dict(values) | {"alpha": step_size, "T": steps}
-        return float(compiled(*(numbers[s.name] for s in bound.symbols)))
+        try:
+            return float(compiled(*(numbers[s.name] for s in bound.symbols)))
+        except ZeroDivisionError:  # at the end of a range that does not belong to it
+            return math.inf
 
     if not at(_LARGEST) <= target:
         return None
@@ -90,7 +96,8 @@ def plan(bound: Bound, values: Mapping[str, float], *, target: float) -> Plan:
     from scipy.optimize import minimize_scalar
 
     limit = largest_certified_step(bound, values)
-    top = limit if math.isfinite(limit) else 1e6
+    strict = any(isinstance(r, sp.StrictLessThan) for r in bound.assumptions if r.lhs == alpha)
+    top = (limit * (1 - _INSIDE * strict)) if math.isfinite(limit) else 1e6
     free = {"alpha", "T"}
     missing = [s.name for s in bound.symbols if s.name not in values and s.name not in free]
     if missing:

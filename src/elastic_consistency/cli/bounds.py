@@ -38,6 +38,10 @@ def bounds_verbs() -> typer.Typer:
     verbs.command(epilog=example + "verify server_started_gap --mutants")(verify)
     compare_example = "compare server_started_gap server_applied_gap --set n=16 --set M=2"
     verbs.command(epilog=f"{example}{compare_example} --set tau_max=40")(compare)
+    plan_example = (
+        "plan convex_sharp_step --target 0.01 --set L=2 --set R0=1 --set B=1 --set sigma=0.5"
+    )
+    verbs.command(epilog=example + plan_example)(plan)
     verbs.command(epilog=example + "search strongly_convex_single_step")(search)
     return verbs
 
@@ -67,19 +71,14 @@ def list_bounds(json: Json = False) -> None:
 
 
 def show(name: _Name, json: Json = False) -> None:
-    """Show one bound: formula, assumptions, requirements, source and proof."""
-    record = _record(_bound(name))
+    """Show one bound: statement, assumptions, source and status, derivation, an example."""
+    from elastic_consistency.bounds import explain
+
+    bound = _bound(name)
     if json:
-        print_json(record)
-        return
-    out = console()
-    out.print(f"[bold]{record['name']}[/bold]  {record['title']}", soft_wrap=True)
-    for heading in ("statement", "assumptions", "requirements", "source", "proof", "note"):
-        content = record[heading]
-        lines = content if isinstance(content, list) else [content]
-        for number, line in enumerate(lines):
-            label = heading if number == 0 else ""
-            out.print(f"  {label:<13}{line}", markup=False, soft_wrap=True)
+        print_json(_record(bound))
+    else:
+        console().print(explain(bound), markup=False, soft_wrap=True)
 
 
 def evaluate(name: _Name, values: _Values = None, json: Json = False) -> None:
@@ -152,6 +151,48 @@ def search(name: _Name, json: Json = False) -> None:
     show_search(found)
 
 
+def plan(
+    name: _Name,
+    target: Annotated[float, typer.Option(help="What the bounded quantity shall not exceed.")],
+    values: _Values = None,
+    worker_seconds: Annotated[
+        list[float] | None,
+        typer.Option(help="Seconds of a worker for one gradient; repeat it for each worker."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Plan a run: the certified step size that needs the fewest steps, their number, the time.
+
+    The time is that of workers that never wait, whose gradients are applied one by one.
+    """
+    from elastic_consistency.bounds import largest_certified_step
+    from elastic_consistency.bounds import plan as find_plan
+    from elastic_consistency.bounds.cluster_time import asynchronous_seconds
+
+    bound, numbers = _bound(name), _numbers(values or [])
+    found = find_plan(bound, numbers, target=target)
+    seconds = asynchronous_seconds(worker_seconds, found.steps) if worker_seconds else None
+    record = {
+        "bound": name,
+        "largest_certified_step": largest_certified_step(bound, numbers),
+        "step_size": found.step_size,
+        "steps": found.steps,
+        "value": found.bound,
+        "seconds": seconds,
+    }
+    if json:
+        print_json(record)
+        return
+    lines = [f"{key.replace('_', ' '):<24}{_short(value)}" for key, value in record.items()]
+    console().print("\n".join(lines), markup=False, soft_wrap=True)
+
+
+def _short(value: Any) -> str:
+    if value is None:
+        return "unknown without --worker-seconds"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
 def compare(
     names: Annotated[list[str], typer.Argument(help="Bounds.")],
     values: _Values = None,
@@ -205,7 +246,9 @@ def _numbers(settings: list[str]) -> dict[str, float]:
 
 
 def _record(bound: "Bound") -> dict[str, Any]:
-    derivation = bound.derivation
+    from elastic_consistency.bounds.explain import derivation_lines, example_values
+
+    derivation, example = bound.derivation, example_values(bound)
     return {
         "name": bound.name,
         "title": bound.title,
@@ -216,6 +259,8 @@ def _record(bound: "Bound") -> dict[str, Any]:
         "requirements": sorted(requirement.value for requirement in bound.requirements),
         "source": f"{bound.source.text} ({bound.status.value})",
         "proof": [step.name for step in derivation.steps] if derivation else ["no certificate"],
+        "derivation": derivation_lines(bound),
+        "example": {"values": example, "value": bound.evaluate(example)},
         "tight": bound.tight,
         "note": bound.note or "none",
     }
