@@ -37,7 +37,7 @@ _FIRST = 2 * FRESH_SEED  # on the seeds before, batches of 8 and 40 steps left t
 def _sizes(effort: Effort) -> tuple[int, int, range]:
     """Steps a worker, batch, seeds."""
     count = effort.pick(3, 5)
-    return effort.pick(60, 937), effort.pick(16, 64), range(_FIRST, _FIRST + count)
+    return effort.pick(45, 937), effort.pick(16, 64), range(_FIRST, _FIRST + count)
 
 
 def _losses(
