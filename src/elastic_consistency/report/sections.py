@@ -76,7 +76,7 @@ def step_size_table(outcome: StudyOutcome) -> Markup:
         for candidate in contender.candidates
     ]
     columns = ("contender", "step size [length^2/loss]", "in units of 1/L", "runs at target")
-    more = ("runs", "mean time to target [s]", "mean last loss", "")
+    more = ("runs", "mean time to target [s]", "mean last loss", "choice")
     return table("Step sizes, on seeds of their own", (*columns, *more), rows)
 
 

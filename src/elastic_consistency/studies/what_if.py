@@ -58,7 +58,7 @@ def _link_seconds(worker: Worker) -> float:
 def _without(cluster: Cluster) -> list[tuple[str, Cluster]]:
     workers = cluster.workers
     order = np.argsort([worker.mean_seconds() for worker in workers], kind="stable")
-    median, slow = workers[int(order[(len(order) - 1) // 2])], int(order[-1])
+    median, slow = workers[int(order[(len(order) - 1) // 2])], slowest_worker(cluster)
     like_median = replace(workers[slow], compute=median.compute, slowdown=median.slowdown)
     swapped = (*workers[:slow], like_median, *workers[slow + 1 :])
     causes = [(f"worker {slow} as fast as the median", replace(cluster, workers=swapped))]

@@ -80,4 +80,4 @@ def _table(bands: dict[str, Band], axis: str, unit: str) -> Markup:
             numbers = (band.x[k], band.mean[k], band.lower[k], band.upper[k])
             rows.append((label, *(float(value) for value in numbers)))
     columns = ("contender", f"{axis} [{unit}]", "mean", "5th percentile", "95th percentile")
-    return table("Loss above the minimum", columns, rows)
+    return table(f"Loss above the minimum against {axis}", columns, rows)
