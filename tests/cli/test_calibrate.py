@@ -31,6 +31,9 @@ def test_json_holds_every_fit(elastic, table):
     distances = [fit["distance"] for fit in told["workers"][0]["fits"]]
     assert len(distances) >= 4
     assert distances == sorted(distances)
+    for fit in told["workers"][0]["fits"]:
+        # Of 20 values none to three are expected above the 95 % quantile, 95 times in a hundred.
+        assert fit["holds"] == (fit["distance"] <= 1.36 / 20**0.5 and fit["tail"] <= 0.15)
 
 
 @pytest.mark.parametrize(

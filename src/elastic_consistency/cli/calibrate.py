@@ -93,7 +93,13 @@ def _record(times: "StepTimes", fits: tuple[tuple["Fit", ...], ...]) -> dict[str
                 "deviation_s": seconds.std(),
                 "mean_wait_s": waits.mean() if len(waits) else None,
                 "fits": [
-                    {"law": law_text(f.law), "distance": f.distance, "mean_error": f.mean_error}
+                    {
+                        "law": law_text(f.law),
+                        "distance": f.distance,
+                        "mean_error": f.mean_error,
+                        "tail": f.tail,
+                        "holds": f.holds,
+                    }
                     for f in own
                 ],
             }
@@ -116,13 +122,15 @@ def _show(times: "StepTimes", fits: tuple[tuple["Fit", ...], ...], output: Path 
             number(float(seconds.std())),
             law_words(own[0].law),
             number(own[0].distance),
-            number(1.36 / len(seconds) ** 0.5),
+            number(own[0].band),
+            f"{own[0].tail:.0%}",
         )
         for name, seconds, own in zip(times.workers, times.seconds, fits, strict=True)
     ]
     headings = ("worker", "steps>", "mean [s]>", "deviation [s]>", "nearest law")
     out = console()
-    out.print(table(f"{times.source} ({times.kind})", *headings, "distance>", "5 % at>", rows=rows))
+    fit = ("distance>", "5 % at>", "tail>")
+    out.print(table(f"{times.source} ({times.kind})", *headings, *fit, rows=rows))
     tally = times.tally
     skipped = "; ".join(f"{count} {reason}" for reason, count in tally.skipped.items()) or "none"
     out.print(f"Records: {tally.read} read, {tally.kept} used. Skipped: {skipped}.", markup=False)
