@@ -99,7 +99,7 @@ multi-gpu-check: $(VENV)/installed
 
 .PHONY: bench
 bench: $(VENV)/installed
-	@for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python $$script; done
+	@$(BIN)/python benchmarks/all.py
 
 .PHONY: docs
 docs: $(VENV)/installed-docs

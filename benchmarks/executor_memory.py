@@ -7,65 +7,49 @@ before the first row: arrays alive at a time, and a base that does not grow. The
 below 1.05 times the live arrays plus the base, and flat in the number of updates.
 """
 
-import argparse
-import json
 import tracemalloc
-from pathlib import Path
+from collections.abc import Iterator
 
-import numpy as np
+from figures import Figure, report
+from problem import SEED, STEP_SIZE, quadratic, timing
 
 from elastic_consistency.execution import Engine, Execution
 from elastic_consistency.execution.probes import AppliedSequence
-from elastic_consistency.optimization.oracles import Quadratic
 from elastic_consistency.optimization.update_rules import SGD
-from elastic_consistency.simulator import Cluster, Until, simulate
-from elastic_consistency.simulator.delays import Exponential
-from elastic_consistency.simulator.protocols import AsynchronousServer
 
-PARAMETERS, WORKERS, SEED = 100_000, 8, 0
-UPDATES = (200, 400, 800, 1600, 3200)
-ENGINES = (Engine.ROWS, Engine.PROGRAM)
+PARAMETERS, WORKERS = 100_000, 8
+UPDATES = (200, 800, 3200)
+MODEL = 8 * PARAMETERS  # bytes
 
 
-def peak(jobs: int, engine: Engine) -> dict[str, float]:
-    """Peak memory of one execution and what was planned, in models of PARAMETERS float64."""
-    oracle = Quadratic(np.linspace(0.1, 1.0, PARAMETERS))
-    cluster = Cluster.alike(WORKERS, Exponential(1.0))
-    schedule = simulate(AsynchronousServer(), cluster, until=Until(jobs=jobs), seed=SEED)
+def peak(jobs: int, engine: Engine) -> tuple[float, float]:
+    """Peak of one execution, and its limit of 1.05 times live versions plus base, in bytes."""
+    schedule, oracle = timing(jobs, WORKERS), quadratic(PARAMETERS)
     tracemalloc.start()
-    probes = (AppliedSequence(every=10**9),)
-    execution = Execution(schedule, oracle, SGD(0.01), seeds=(SEED,), probes=probes, engine=engine)
+    probes, rule = (AppliedSequence(every=10**9),), SGD(STEP_SIZE)
+    execution = Execution(schedule, oracle, rule, seeds=(SEED,), probes=probes, engine=engine)
     for _ in execution.chunks():
         pass
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    plan, model = execution.memory_plan, 8 * PARAMETERS
-    figures = {"engine": engine.name, "updates": jobs, "peak_models": most / model}
+    plan = execution.memory_plan
     if plan is None:
-        return figures
-    limit = 1.05 * plan.live * plan.array_bytes + plan.base * plan.array_bytes + plan.table_bytes
-    return figures | {
-        "live": plan.live,
-        "planned_models": plan.predicted_bytes / model,
-        "within_limit": most <= limit,
-    }
+        return most, float("nan")
+    return most, (1.05 * plan.live + plan.base) * plan.array_bytes + plan.table_bytes
 
 
-def main() -> None:
-    """Print the table; write it as JSON where asked."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--json", type=Path, help="also write the figures to this file")
-    options = parser.parse_args()
-    rows = [peak(jobs, engine) for engine in ENGINES for jobs in UPDATES]
-    print(f"{WORKERS} workers, {PARAMETERS} parameters; memory in models")
-    print(f"{'engine':>8} {'updates':>8} {'peak':>6} {'planned':>8} {'live':>5} {'within':>7}")
-    for row in rows:
-        planned = f"{row['planned_models']:.2f}" if "live" in row else "-"
-        print(f"{row['engine']:>8} {row['updates']:>8} {row['peak_models']:>6.2f} {planned:>8} "
-              f"{row.get('live', '-'):>5} {row.get('within_limit', '-')!s:>7}")  # fmt: skip
-    if options.json:
-        options.json.write_text(json.dumps(rows, indent=2))
+def measure() -> Iterator[Figure]:
+    """Both engines."""
+    found = {jobs: peak(jobs, Engine.PROGRAM) for jobs in UPDATES}
+    for jobs, (most, limit) in found.items():
+        yield Figure(f"peak / (1.05 live + base), {jobs:,} updates", (most / limit,), "≤ 1")
+        yield Figure(f"  peak in models, {WORKERS} workers, {jobs:,} updates", (most / MODEL,))
+    growth = found[UPDATES[-1]][0] / found[UPDATES[0]][0]
+    yield Figure(f"peak at {UPDATES[-1]:,} updates / at {UPDATES[0]:,}", (growth,), "≤ 1.05")
+    for jobs in UPDATES:
+        most, _ = peak(jobs, Engine.ROWS)
+        yield Figure(f"  row by row, peak in models, {jobs:,} updates", (most / MODEL,))
 
 
 if __name__ == "__main__":
-    main()
+    report(measure, __doc__)

@@ -6,61 +6,37 @@ The figure is (R times the time of a single run) / (time of the block); 1 means 
 saves nothing. Blocks are cut into tiles that fit the cache, so it must never fall below 1.
 """
 
-import argparse
-import json
-import statistics
-from pathlib import Path
+from collections.abc import Iterator
 
-import numpy as np
-from pipeline_speed import STEP_SIZE, seconds_of, timing
+from figures import Figure, alternate, report
+from problem import measured, quadratic, timing
 
-from elastic_consistency.execution import Engine, execute
-from elastic_consistency.execution.probes import AppliedSequence
-from elastic_consistency.optimization.oracles import Quadratic
-from elastic_consistency.optimization.update_rules import SGD
+from elastic_consistency.execution import Engine
 
 CASES = ((10, 2000, (4, 16, 64, 256)), (1_000, 1000, (4, 16, 64)), (10_000, 200, (4, 16)),
          (100_000, 60, (4,)))  # fmt: skip
 ROUNDS = 5
 
 
-def compare(d: int, jobs: int, replicates: int) -> dict[str, float]:
+def compare(d: int, jobs: int, replicates: int) -> Figure:
     """Ratios of alternating runs."""
-    oracle, schedule = Quadratic(np.linspace(0.1, 1.0, d)), timing(jobs)
+    oracle, schedule = quadratic(d), timing(jobs)
 
-    def run(seeds: tuple[int, ...]) -> None:
-        probes = (AppliedSequence(every=10**9),)
-        rule, engine = SGD(STEP_SIZE), Engine.PROGRAM
-        execute(schedule, oracle, rule, seeds=seeds, probes=probes, engine=engine)
+    def run(count: int) -> None:
+        measured(schedule, oracle, seeds=tuple(range(count)), engine=Engine.PROGRAM)
 
-    run((0,))
-    ratios = []
-    for _ in range(ROUNDS):
-        single = seconds_of(lambda: run((0,)))
-        block = seconds_of(lambda: run(tuple(range(replicates))))
-        ratios.append(replicates * single / block)
-    return {
-        "parameters": d,
-        "replicates": replicates,
-        "ratio_median": statistics.median(ratios),
-        "ratio_min": min(ratios),
-        "ratio_max": max(ratios),
-    }
+    single, block = alternate((lambda: run(1), lambda: run(replicates)), ROUNDS)
+    saved = tuple(replicates * a / b for a, b in zip(single, block, strict=True))
+    target = "≥ 20" if d == 10 and replicates >= 64 else "≥ 1"
+    return Figure(f"{replicates} replicates one by one / as a block, d = {d:,}", saved, target)
 
 
-def main() -> None:
-    """Print the table; write it as JSON where asked."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--json", type=Path, help="also write the figures to this file")
-    options = parser.parse_args()
-    rows = [compare(d, jobs, count) for d, jobs, counts in CASES for count in counts]
-    print(f"{'parameters':>10} {'replicates':>10} {'one at a time / block (min, max)':>34}")
-    for row in rows:
-        spread = f"{row['ratio_median']:.1f} ({row['ratio_min']:.1f}, {row['ratio_max']:.1f})"
-        print(f"{row['parameters']:>10} {row['replicates']:>10} {spread:>34}")
-    if options.json:
-        options.json.write_text(json.dumps(rows, indent=2))
+def measure() -> Iterator[Figure]:
+    """All sizes."""
+    for d, jobs, counts in CASES:
+        for count in counts:
+            yield compare(d, jobs, count)
 
 
 if __name__ == "__main__":
-    main()
+    report(measure, __doc__)

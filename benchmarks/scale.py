@@ -1,110 +1,139 @@
-"""Large schedules and many workers: seconds, rows a second, memory, bytes on disk.
+"""Long schedules, many workers, a large model: rows a second, memory, bytes on disk.
 
-    python benchmarks/scale.py [--rows 10000000] [--workers 100000] [--json FILE]
+    python benchmarks/scale.py [--json FILE]
 
-Simulates, writes, loads, checks and measures one long schedule of an asynchronous server, and
-executes one with 10,000 workers and 10,000 parameters. Seconds are of the processor and depend
-on the machine; rows a second are what the targets speak of.
+Each part runs in a process of its own, whose peak of memory is told. Rates are of processor
+time. ELASTIC_BENCHMARK_ROWS shortens the long schedules, which have 10 million rows.
 """
 
-import argparse
-import json
+import multiprocessing
+import os
 import resource
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from pipeline_speed import STEP_SIZE, seconds_of
+from figures import Figure, report, seconds_of
+from problem import SEED, STEP_SIZE, quadratic, timing
 
-from elastic_consistency.execution import Execution
+from elastic_consistency.execution import Engine, Execution, execute
 from elastic_consistency.execution.probes import AppliedSequence
-from elastic_consistency.optimization.oracles import Quadratic
 from elastic_consistency.optimization.update_rules import SGD
 from elastic_consistency.schedule import Schedule
 from elastic_consistency.schedule.started_gaps import started_gaps
-from elastic_consistency.simulator import Cluster, Until, simulate
-from elastic_consistency.simulator.delays import Exponential
-from elastic_consistency.simulator.protocols import AsynchronousServer
+from elastic_consistency.schedule.timeline import save_timeline
 
-ROWS_A_JOB = 6
+ROWS, ROWS_A_JOB = int(os.environ.get("ELASTIC_BENCHMARK_ROWS", "10000000")), 6
 
 
-class Report:
-    """Prints each figure as it comes and keeps it."""
-
-    def __init__(self) -> None:
-        self.figures: dict[str, Any] = {}
-
-    def note(self, name: str, value: float) -> None:
-        """Keep one figure."""
-        self.figures[name] = value
-        print(f"{name:>42} {value:>14,.3f}", flush=True)
-
-    def time(self, name: str, rows: int, task: Callable[[], Any]) -> Any:
-        """Run a task; keep its seconds and, if rows are given, rows a second."""
-        kept: list[Any] = []
-        seconds = seconds_of(lambda: kept.append(task()))
-        self.note(f"{name}, s", seconds)
-        if rows:
-            self.note(f"{name}, million rows/s", rows / seconds / 1e6)
-        return kept[0]
+def timed(
+    name: str, rows: int, task: Callable[[], Any], target: str = "", *, repeat: int = 1
+) -> tuple[Figure, Any]:
+    """A rate in million rows a second, and what the task returned."""
+    kept: list[Any] = []
+    seconds = [seconds_of(lambda: kept.append(task())) for _ in range(repeat)]
+    rates = tuple(rows / took / 1e6 for took in seconds)
+    return Figure(f"{name}, million rows/s", rates, target), kept[0]
 
 
-def timed(workers: int, jobs: int) -> Schedule:
-    """An asynchronous server with equal workers."""
-    cluster = Cluster.alike(workers, Exponential(1.0))
-    return simulate(AsynchronousServer(), cluster, until=Until(jobs=jobs), seed=0)
-
-
-def long_schedule(report: Report, workers: int, rows: int) -> None:
-    """Simulate, measure, check, write and load one schedule."""
-    schedule = report.time("simulate", 0, lambda: timed(workers, rows // ROWS_A_JOB))
-    count = len(schedule.rows)
-    report.note("rows", count)
-    report.time("staleness", count, schedule.staleness)
-    gaps = report.time("exact B of every view", count, lambda: started_gaps(schedule))
-    report.note("B started, aligned", float(gaps.aligned.max()))
-    report.note("B started, noise", float(gaps.noise.max()))
-    report.time("check", count, schedule.check)
+def long_schedule(workers: int) -> Iterator[Figure]:
+    """Simulate, measure, check, write, load and draw one schedule."""
+    name = f"{workers:,} workers, {ROWS / 1e6:.3g} million rows"
+    rate, schedule = timed(f"simulate, {name}", ROWS, lambda: timing(ROWS // ROWS_A_JOB, workers))
+    yield rate
+    rows = len(schedule.rows)
+    yield timed(f"staleness, {name}", rows, schedule.staleness)[0]
+    yield timed(f"exact B of every view, {name}", rows, lambda: started_gaps(schedule))[0]
+    yield timed(f"check(), {name}", rows, schedule.check, "≥ 5", repeat=3)[0]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "schedule.parquet"
-        report.time("save", count, lambda: schedule.save(path))
-        report.note("disk, bytes/row", path.stat().st_size / count)
-        loaded = report.time("load", count, lambda: Schedule.load(path))
+        schedule.save(path)  # the first call loads pyarrow
+        yield timed(f"save, {name}", rows, lambda: schedule.save(path))[0]
+        yield Figure(f"disk, bytes a row, {name}", (path.stat().st_size / rows,), "≤ 8.5")
+        load = lambda: Schedule.load(path)  # noqa: E731
+        rate, loaded = timed(f"load, {name}", rows, load, "≥ 5", repeat=3)
+        yield rate
     assert loaded.digest() == schedule.digest()
 
 
-def many_workers(report: Report, workers: int = 10_000, d: int = 10_000) -> None:
+def drawn(workers: int = 64) -> Iterator[Figure]:
+    """A timeline of a tenth of the rows."""
+    schedule = timing(ROWS // 10 // ROWS_A_JOB, workers)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "timeline.perfetto-trace"
+        name, rows = f"draw {len(schedule.rows) / 1e6:.3g} million rows", len(schedule.rows)
+        yield timed(name, rows, lambda: save_timeline(schedule, path))[0]
+
+
+def many_workers(workers: int = 10_000, d: int = 10_000) -> Iterator[Figure]:
     """Execute a schedule in which every worker holds its own version of the model."""
-    schedule = timed(workers, 2 * workers)
-    oracle = Quadratic(np.linspace(0.1, 1.0, d))
+    schedule, name = timing(2 * workers, workers), f"{workers:,} workers, d = {d:,}"
     probes = (AppliedSequence(every=10**9),)
     # A step size that suits a staleness of 10,000.
-    execution = Execution(schedule, oracle, SGD(STEP_SIZE / workers), seeds=(0,), probes=probes)
+    rule = SGD(STEP_SIZE / workers)
+    execution = Execution(schedule, quadratic(d), rule, seeds=(SEED,), probes=probes)
     plan = execution.memory_plan
     assert plan is not None
-    report.note(f"planned memory of {workers:,} workers, GB", plan.predicted_bytes / 1e9)
-    report.time(f"execute {len(schedule.jobs):,} jobs", 0, lambda: list(execution.chunks()))
-    report.note("B applied", execution.measurement()["gap_applied"].peak)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    report.note("peak of the whole process, GB", peak)
+    yield Figure(f"memory planned, GB, {name}", (plan.predicted_bytes / 1e9,))
+    seconds = seconds_of(lambda: list(execution.chunks()))
+    yield Figure(f"execution, us a job, {name}", (seconds / len(schedule.jobs) * 1e6,))
 
 
-def main() -> None:
-    """Print the figures; write them as JSON where asked."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--rows", type=int, default=10_000_000, help="rows of the long schedule")
-    parser.add_argument("--workers", type=int, default=100_000, help="its workers")
-    parser.add_argument("--json", type=Path, help="also write the figures to this file")
-    options = parser.parse_args()
-    report = Report()
-    many_workers(report)
-    long_schedule(report, options.workers, options.rows)
-    if options.json:
-        options.json.write_text(json.dumps(report.figures, indent=2))
+def large_model(side: int = 10_000, jobs: int = 6) -> Iterator[Figure]:
+    """One linear layer of 1e8 parameters in float32 on the torch oracle, with 2 workers."""
+    import torch
+
+    from elastic_consistency.optimization.oracles.torch_oracles import TorchModule
+
+    torch.set_num_threads(1)
+    inputs, targets = torch.ones(4, side), torch.zeros(4, side)
+    oracle = TorchModule(
+        torch.nn.Linear(side, side, bias=False),
+        lambda out, wanted: ((out - wanted) ** 2).mean(dim=1),
+        inputs,
+        targets,
+        batch=2,
+    )
+    start = torch.full((1, side * side), 1e-4)
+    schedule = timing(jobs, workers=2)
+
+    def run() -> None:
+        execute(schedule, oracle, SGD(0.1), seeds=(SEED,), start=start, engine=Engine.ROWS)
+
+    yield Figure("seconds a job, 1e8 parameters on torch", (seconds_of(run) / jobs,))
+
+
+PARTS = (
+    (large_model, "1e8 parameters on torch", ()),
+    (many_workers, "10,000 workers, d = 10,000", ()),
+    (long_schedule, "64 workers", (64,)),
+    (long_schedule, "100,000 workers", (100_000,)),
+    (drawn, "drawing", ()),
+)
+
+
+def alone(part: Callable[..., Iterator[Figure]], arguments: tuple, pipe: Any) -> None:
+    """One part, then the peak of its process, in GB."""
+    for figure in part(*arguments):
+        pipe.send(figure)
+    pipe.send(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6)
+
+
+def measure() -> Iterator[Figure]:
+    """All parts, each in a process of its own."""
+    context = multiprocessing.get_context("spawn")
+    for part, name, arguments in PARTS:
+        ours, theirs = context.Pipe(duplex=False)
+        process = context.Process(target=alone, args=(part, arguments, theirs))
+        process.start()
+        theirs.close()
+        while isinstance(figure := ours.recv(), Figure):
+            yield figure
+        process.join()
+        target = "≤ 8" if part is large_model else ""
+        yield Figure(f"peak of the process, GB, {name}", (figure,), target)
 
 
 if __name__ == "__main__":
-    main()
+    report(measure, __doc__)

@@ -4,19 +4,17 @@ The bare loop keeps the same books and writes the same rows with the same record
 lacks is SimPy and the engine. The two schedules are compared by digest before anything is
 timed, and runs alternate.
 
-    python benchmarks/simulator_gossip_speed.py [--jobs 40000] [--pairs 3] [--json FILE]
+    python benchmarks/simulator_gossip_speed.py [--json FILE]
 """
 
-import argparse
 import heapq
-import json
-import statistics
 import sys
-import time
 from collections import defaultdict
-from pathlib import Path
+from collections.abc import Iterator
+from functools import partial
 
 import networkx as nx
+from figures import Figure, alternate, ratios, report
 
 from elastic_consistency.random_streams import Cause
 from elastic_consistency.schedule import Recorder
@@ -26,6 +24,7 @@ from elastic_consistency.simulator.delays.draws import independent_draws
 from elastic_consistency.simulator.protocols import Gossip
 
 WORKERS = (10, 100, 1000, 10_000)
+JOBS, PAIRS = 20_000, 3
 DEGREE, SEED, LATENCY = 4, 1, 0.125
 LAW = Exponential(1.0)
 
@@ -122,50 +121,18 @@ def bare(graph: Graph, n_jobs: int):
     return BareLoop(graph, n_jobs).run().finish()
 
 
-def seconds(run, *arguments) -> float:
-    """Processor seconds of one call."""
-    begin = time.process_time()
-    run(*arguments)
-    return time.process_time() - begin
-
-
-def compare(n_workers: int, n_jobs: int, n_pairs: int) -> dict[str, float]:
-    """Microseconds a job, and the speed of the engine as a share of the bare loop's."""
-    graph = Graph.of_networkx(nx.random_regular_graph(DEGREE, n_workers, seed=SEED))
-    n_jobs = n_jobs // n_workers * n_workers
-    if bare(graph, n_jobs).digest() != engine(graph, n_jobs).digest():
-        sys.exit(f"The schedules of {n_workers} workers differ.")
-    pairs = [[seconds(run, graph, n_jobs) for run in (bare, engine)] for _ in range(n_pairs)]
-    loop, timing = (statistics.median(column) for column in zip(*pairs, strict=True))
-    ratios = sorted(pair[0] / pair[1] for pair in pairs)
-    return {
-        "n_workers": n_workers,
-        "bare_us": 1e6 * loop / n_jobs,
-        "simulate_us": 1e6 * timing / n_jobs,
-        "ratio": statistics.median(ratios),
-        "ratio_least": ratios[0],
-        "ratio_most": ratios[-1],
-    }
-
-
-def main() -> None:
-    """Print the table and write it where asked."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--jobs", type=int, default=40_000)
-    parser.add_argument("--pairs", type=int, default=3)
-    parser.add_argument("--json", type=Path)
-    options = parser.parse_args()
-    print(f"{'workers':>8} {'bare µs':>8} {'simulate µs':>12} {'ratio':>18}")
-    results = []
+def measure() -> Iterator[Figure]:
+    """All numbers of workers."""
     for n_workers in WORKERS:
-        row = compare(n_workers, options.jobs, options.pairs)
-        results.append(row)
-        spread = f"{row['ratio']:.2f} ({row['ratio_least']:.2f}-{row['ratio_most']:.2f})"
-        print(f"{n_workers:>8} {row['bare_us']:>8.2f} {row['simulate_us']:>12.2f} {spread:>18}")
-    if options.json:
-        table = {"jobs": options.jobs, "pairs": options.pairs, "results": results}
-        options.json.write_text(json.dumps(table, indent=2) + "\n")
+        graph = Graph.of_networkx(nx.random_regular_graph(DEGREE, n_workers, seed=SEED))
+        n_jobs = max(JOBS, n_workers) // n_workers * n_workers
+        if bare(graph, n_jobs).digest() != engine(graph, n_jobs).digest():
+            sys.exit(f"The schedules of {n_workers} workers differ.")
+        loop, timing = alternate([partial(run, graph, n_jobs) for run in (bare, engine)], PAIRS)
+        name = f"gossip, {n_workers:,} workers"
+        yield Figure(f"bare heap / simulate(), {name}", ratios(loop, timing))
+        yield Figure(f"  simulate(), us a job, {name}", tuple(s / n_jobs * 1e6 for s in timing))
 
 
 if __name__ == "__main__":
-    main()
+    report(measure, __doc__)

@@ -5,16 +5,17 @@ exchange, draws a delay and pushes. Both draw the same delays from the same stre
 two schedules are compared by digest before anything is timed. Runs are paired and alternate,
 so that a machine that slows down meanwhile slows both.
 
-    python benchmarks/simulator_speed.py [--jobs 200000] [--pairs 5] [--json FILE]
+    python benchmarks/simulator_speed.py [--json FILE]
 """
 
-import argparse
 import heapq
-import json
-import statistics
 import sys
-import time
-from pathlib import Path
+import tracemalloc
+from collections.abc import Iterator
+from functools import partial
+
+import simpy
+from figures import Figure, alternate, ratios, report
 
 from elastic_consistency.random_streams import Cause
 from elastic_consistency.schedule import Metadata, Schedule
@@ -26,7 +27,8 @@ from elastic_consistency.simulator.protocols import asynchronous_server as serve
 from elastic_consistency.simulator.row_patterns import PatternLog
 from elastic_consistency.simulator.simulation import Simulation
 
-WORKERS = (10, 100, 1000, 10_000)
+WORKERS = (10, 100, 1000, 10_000, 100_000)
+JOBS, PAIRS = 60_000, 5
 SEED = 1
 LAW = Exponential(1.0)
 
@@ -73,15 +75,48 @@ def whole(n_workers: int, n_jobs: int) -> Schedule:
     return simulate(AsynchronousServer(), cluster, until=Until(jobs=n_jobs), seed=SEED)
 
 
-def seconds(run, *arguments) -> float:
-    """Processor seconds of one call."""
-    begin = time.process_time()
-    run(*arguments)
-    return time.process_time() - begin
+def store_program(n_workers: int, n_jobs: int) -> None:
+    """The usual idiom: a process a worker, a request and an answer through Stores for each job."""
+    env = simpy.Environment()
+    inbox, answers = simpy.Store(env), [simpy.Store(env) for _ in range(n_workers)]
+
+    def work(worker: int):
+        draw = independent_draws(LAW, SEED, Cause.COMPUTE, worker)
+        while True:
+            yield env.timeout(draw(env.now))
+            yield inbox.put(worker)
+            yield answers[worker].get()
+
+    def serve(done):
+        for _ in range(n_jobs):
+            worker = yield inbox.get()
+            yield answers[worker].put(None)
+        done.succeed()
+
+    done = env.event()
+    for worker in range(n_workers):
+        env.process(work(worker))
+    env.process(serve(done))
+    env.run(done)
 
 
-def compare(n_workers: int, n_jobs: int, n_pairs: int) -> dict[str, float]:
-    """Microseconds an update, and the speed of the engine as a share of the bare loop's."""
+def bytes_a_worker(few: int = 10_000, many: int = 100_000) -> float:
+    """Memory of the engine that one more worker costs, traced; rows and drawn delays apart."""
+
+    def taken(n_workers: int) -> int:
+        cluster = Cluster.alike(n_workers, LAW)
+        tracemalloc.start()
+        simulation = Simulation(cluster, Until(jobs=n_workers), Payload(), metadata(n_workers))
+        AsynchronousServer().start(simulation)
+        held, _ = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return held
+
+    return (taken(many) - taken(few)) / (many - few)
+
+
+def require_equal(n_workers: int, n_jobs: int) -> None:
+    """The schedules of all three have the same digest."""
     digests = {
         bare_loop(n_workers, n_jobs).finish().digest(),
         engine(n_workers, n_jobs).finish().digest(),
@@ -89,42 +124,28 @@ def compare(n_workers: int, n_jobs: int, n_pairs: int) -> dict[str, float]:
     }
     if len(digests) != 1:
         sys.exit(f"The schedules of {n_workers} workers differ.")
-    pairs = [
-        [seconds(run, n_workers, n_jobs) for run in (bare_loop, engine, whole)]
-        for _ in range(n_pairs)
-    ]
-    bare, timing, total = (statistics.median(column) for column in zip(*pairs, strict=True))
-    ratios = sorted(pair[0] / pair[1] for pair in pairs)
-    return {
-        "n_workers": n_workers,
-        "bare_us": 1e6 * bare / n_jobs,
-        "engine_us": 1e6 * timing / n_jobs,
-        "simulate_us": 1e6 * total / n_jobs,
-        "ratio": statistics.median(ratios),
-        "ratio_least": ratios[0],
-        "ratio_most": ratios[-1],
-    }
 
 
-def main() -> None:
-    """Print the table and write it where asked."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--jobs", type=int, default=200_000)
-    parser.add_argument("--pairs", type=int, default=5)
-    parser.add_argument("--json", type=Path)
-    options = parser.parse_args()
-    print(f"{'workers':>8} {'bare µs':>8} {'engine µs':>10} {'simulate µs':>12} {'ratio':>18}")
-    results = []
+def measure() -> Iterator[Figure]:
+    """All numbers of workers."""
+    cost = {}
     for n_workers in WORKERS:
-        row = compare(n_workers, options.jobs, options.pairs)
-        results.append(row)
-        spread = f"{row['ratio']:.2f} ({row['ratio_least']:.2f}-{row['ratio_most']:.2f})"
-        print(f"{n_workers:>8} {row['bare_us']:>8.2f} {row['engine_us']:>10.2f} "
-              f"{row['simulate_us']:>12.2f} {spread:>18}")  # fmt: skip
-    if options.json:
-        table = {"jobs": options.jobs, "pairs": options.pairs, "results": results}
-        options.json.write_text(json.dumps(table, indent=2) + "\n")
+        n_jobs = max(JOBS, n_workers)
+        require_equal(n_workers, n_jobs)
+        tasks = [partial(run, n_workers, n_jobs) for run in (bare_loop, engine, whole)]
+        bare, timing, total = alternate(tasks, PAIRS if n_workers < 100_000 else 3)
+        name = f"{n_workers:,} workers"
+        cost[n_workers] = [seconds / n_jobs * 1e6 for seconds in timing]
+        yield Figure(f"bare heap / timing phase, {name}", ratios(bare, timing), "≥ 0.6")
+        yield Figure(f"  timing phase, us a job, {name}", tuple(cost[n_workers]))
+        yield Figure(f"  bare heap / simulate(), {name}", ratios(bare, total))
+    growth = ratios(cost[10_000], cost[100])
+    yield Figure("cost of a job at 10,000 workers / at 100", growth, "≤ 2.5")
+    tasks = [partial(run, 10_000, JOBS) for run in (store_program, engine)]
+    stores, timing = alternate(tasks, PAIRS)
+    yield Figure("Store for each message / timing phase, 10,000", ratios(stores, timing), "≥ 10")
+    yield Figure("engine, bytes a worker", (bytes_a_worker(),), "≤ 350")
 
 
 if __name__ == "__main__":
-    main()
+    report(measure, __doc__)

@@ -2,52 +2,42 @@
 
     python benchmarks/startup_time.py [--json FILE]
 
-Whole processes, alternating in one run; medians, with the smallest and largest.
+Whole processes, alternating in one run; processor time, so that other load counts little.
 """
 
-import argparse
-import json
-import statistics
+import resource
 import subprocess
 import sys
-import time
-from pathlib import Path
+from collections.abc import Iterator
+
+from figures import Figure, ratios, report
 
 RUNS = 9
-COMMANDS = {
-    "bare python": [sys.executable, "-c", "pass"],
-    "import elastic_consistency": [sys.executable, "-c", "import elastic_consistency"],
-    "elastic --help": [sys.executable, "-m", "elastic_consistency", "--help"],
-}
+COMMANDS = (
+    [sys.executable, "-c", "pass"],
+    [sys.executable, "-c", "import elastic_consistency"],
+    [sys.executable, "-m", "elastic_consistency", "--help"],
+)
 
 
 def seconds_of(command: list[str]) -> float:
-    """Wall-clock time of one process, s."""
-    begin = time.perf_counter()
+    """Processor time of one process, s."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, check=True, capture_output=True)
-    return time.perf_counter() - begin
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def main() -> None:
-    """Print the table; write it as JSON where asked."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--json", type=Path, help="also write the figures to this file")
-    options = parser.parse_args()
-    for command in COMMANDS.values():
+def measure() -> Iterator[Figure]:
+    """All commands."""
+    for command in COMMANDS:
         seconds_of(command)
-    found = [[seconds_of(command) for command in COMMANDS.values()] for _ in range(RUNS)]
-    rows = []
-    print(f"{'process':<28} {'median s (min, max)':>26} {'times bare python':>18}")
-    for k, name in enumerate(COMMANDS):
-        seconds = [run[k] for run in found]
-        ratio = statistics.median(run[k] / run[0] for run in found)
-        median = statistics.median(seconds)
-        rows.append({"process": name, "median_s": median, "ratio_to_bare_python": ratio})
-        spread = f"{median:.3f} ({min(seconds):.3f}, {max(seconds):.3f})"
-        print(f"{name:<28} {spread:>26} {ratio:>18.1f}")
-    if options.json:
-        options.json.write_text(json.dumps(rows, indent=2))
+    found = [[seconds_of(command) for command in COMMANDS] for _ in range(RUNS)]
+    bare, imported, helped = zip(*found, strict=True)
+    yield Figure("bare Python, s", bare)
+    yield Figure("import elastic_consistency, s", imported, "≤ 0.25")
+    yield Figure("elastic --help / bare Python", ratios(helped, bare), "≤ 6")
 
 
 if __name__ == "__main__":
-    main()
+    report(measure, __doc__)
