@@ -129,20 +129,81 @@ def test_a_device_that_is_not_there_is_one_line_and_a_failed_run(elastic, study_
     assert "--device nonsense does not work on this machine" in answer.err
 
 
-def test_advise_answers_in_text_and_in_json(elastic, study_file):
-    text = elastic("advise", study_file)
-    told = json.loads(elastic("advise", study_file, "--json").out)
+def test_advise_answers_in_text_in_json_and_on_a_page(elastic, study_file, tmp_path):
+    folder = tmp_path / "advice"
+    text = elastic("advise", study_file, "--output", folder)
+    told = json.loads(elastic("advise", study_file, "--output", folder, "--json").out)
 
     assert text.code == 0, text.err
-    assert told["answer"] in " ".join(text.out.split())
-    assert "deadline of a gradient [s]" in " ".join(text.out.split())
+    words = " ".join(text.out.split())
+    assert told["answer"] in words
+    assert "deadline of a gradient [s]" in words
+    assert "communication window [gradients]" in words
     assert {result["name"] for result in told["results"]} >= {"ringmaster", "synchronous"}
+    assert told["answer"] in (folder / "advice.html").read_text()
+    assert json.loads((folder / "advice.json").read_text())["answer"] == told["answer"]
 
 
-def test_advise_can_keep_to_the_contenders_of_the_study(elastic, study_file):
-    told = json.loads(elastic("advise", study_file, "--own", "--json").out)
+def test_advise_can_keep_to_the_contenders_of_the_study(elastic, study_file, tmp_path):
+    told = json.loads(
+        elastic("advise", study_file, "--own", "--output", tmp_path / "a", "--json").out
+    )
 
     assert {result["name"] for result in told["results"]} == {"asynchronous", "synchronous"}
+
+
+@pytest.fixture
+def trace(tmp_path):
+    """Step times of three workers, the last one slower."""
+    path = tmp_path / "steps.csv"
+    rows = [f"{k % 3},{100 + 7 * (k * k % 11) + 60 * (k % 3 == 2)}" for k in range(60)]
+    path.write_text("worker,duration_ms\n" + "\n".join(rows) + "\n")
+    return path
+
+
+def test_advise_needs_no_study_but_a_trace_and_two_numbers(elastic, trace, tmp_path, monkeypatch):
+    """102 MB on 10 Gbit/s take 0.0816 s, which the study of the trace says in bytes."""
+    from elastic_consistency.cli import advise
+    from elastic_consistency.studies.files import load_study
+
+    loaded = []
+
+    def asked(path, _folder, **_options):
+        loaded.append(load_study(path))
+        raise ValueError("asked")
+
+    monkeypatch.setattr(advise, "_asked", asked)
+    numbers = ("--model-mb", 102, "--gbit-s", 10, "--workers", 4, "--output", tmp_path / "a")
+
+    answer = elastic("advise", "--trace", trace, *numbers)
+
+    (study,) = loaded
+    assert "4 workers as in steps.csv; a link takes 0.0816 s" in answer.err
+    assert study.cluster.n_workers == 4
+    seconds = study.cluster.workers[0].uplink.mean_seconds(study.payload.update_bytes)
+    assert seconds == pytest.approx(0.0816)
+    means = [worker.compute.mean() for worker in study.cluster.workers]
+    assert means[0] == means[1] < means[3]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ((), "advise needs a STUDY or --trace"),
+        (("--trace", "TRACE"), "--model-mb must be a number > 0 with --trace, got None"),
+        (("--trace", "TRACE", "--model-mb", "1"), "--gbit-s must be a number > 0"),
+        (("x.toml", "--workers", "2"), "go with --trace"),
+        (("--trace", "TRACE", "--model-mb", "1", "--gbit-s", "1", "--workers", "0"), "--workers"),
+        (("--trace", "no.csv", "--model-mb", "1", "--gbit-s", "1"), "no.csv: no such file"),
+    ],
+)
+def test_advise_refuses_what_it_cannot_use(elastic, trace, tmp_path, monkeypatch, words, told):
+    monkeypatch.chdir(tmp_path)
+
+    answer = elastic("advise", *(str(trace) if word == "TRACE" else word for word in words))
+
+    assert (answer.code, answer.out, answer.err.count("\n")) == (2, "", 1)
+    assert told in answer.err
 
 
 def test_run_of_a_study_with_axes_is_a_sweep_that_resumes(elastic, study_file, tmp_path):
