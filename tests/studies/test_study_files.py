@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from elastic_consistency.cli import main
 from elastic_consistency.optimization.compression import ErrorFeedback, TopK
 from elastic_consistency.optimization.update_rules import HeavyBall
 from elastic_consistency.simulator import Link, Tree
@@ -111,16 +112,17 @@ def test_yaml_says_the_same_as_toml(written):
 
 
 @pytest.mark.parametrize("case", MISTAKES)
-def test_a_mistake_is_named_with_its_place(written, case):
+def test_a_mistake_is_one_line_with_its_place_and_exit_code_2(written, capsys, case):
     old, new, told = MISTAKES[case]
     assert old in STUDY
     path = written(STUDY.replace(old, new, 1))
 
-    with pytest.raises(StudyFileError) as caught:
-        load_study(path)
+    code = main(["simulate", str(path)])
 
-    assert str(caught.value).startswith(f"{path}: ")
-    assert re.search(told, str(caught.value)), str(caught.value)
+    said = capsys.readouterr()
+    assert (code, said.out, said.err.count("\n")) == (2, "", 1)
+    assert said.err.startswith(f"elastic: {path}: ")
+    assert re.search(told, said.err), said.err
 
 
 @pytest.mark.parametrize(
