@@ -7,7 +7,11 @@ square of `local_sgd_noise_gap`, at every node and in every period. A study meas
 them: it makes n * periods claims, and a single VIOLATED among them is a false alarm.
 """
 
+import sys
+
 import numpy as np
+
+from elastic_consistency.validation import proportion_limits
 
 N_NODES, PERIOD, N_PERIODS = 4, 3, 2
 N_CLAIMS = N_NODES * N_PERIODS
@@ -22,3 +26,11 @@ def squared_gaps(rng: np.random.Generator, studies: int, replicates: int) -> np.
     signs = 2.0 * rng.integers(0, 2, size=shape, dtype=np.int8) - 1.0
     gaps = (signs.mean(axis=-1, keepdims=True) - signs).sum(axis=-2)
     return (gaps**2).reshape(studies, replicates, N_CLAIMS).transpose(0, 2, 1)
+
+
+def tell(what: str, count: int, trials: int) -> None:
+    """A line for `pytest -s`: how often it happened, with its interval at 95 %."""
+    lower, upper = proportion_limits(count, trials, confidence=0.95)
+    sys.stdout.write(
+        f"{what}: {count} of {trials}, {count / trials:.2%} [{lower:.3%}, {upper:.3%}]\n"
+    )

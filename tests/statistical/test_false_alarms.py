@@ -105,6 +105,7 @@ def test_a_thousand_tight_studies_raise_few_false_alarms(method, rate):
 def test_ten_thousand_tight_studies_raise_few_false_alarms(method, rate):
     alarms = _alarms(LIMITS[method][0], 10_000, 200, rate, seed=12)
 
+    small.tell(f"arrays, {method}, stated {rate:.0%}", alarms, 10_000)
     assert proportion_limits(alarms, 10_000, confidence=SURE)[0] <= rate
 
 
@@ -135,6 +136,7 @@ def test_ten_thousand_whole_reports_raise_few_false_alarms(rate):
         for study in samples[suspects]
     )
 
+    small.tell(f"reports, confidence sequence, stated {rate:.0%}", alarms, 10_000)
     assert proportion_limits(alarms, 10_000, confidence=SURE)[0] <= rate
 
 

@@ -63,8 +63,11 @@ def test_empirical_bernstein_detects_planted_violations_as_predicted(violation, 
     replicates = replicates_needed(excess, method, power=power, **design)
     predicted = detection_rate(excess, method, replicates, **design)
 
+    detected = _detected(empirical_bernstein_limits, bound, replicates, seed=21)
+
+    small.tell(f"{violation:.0%}, {replicates} replicates: {predicted:.1%}", detected, STUDIES)
     assert predicted == pytest.approx(power, abs=0.01)
-    _agree(_detected(empirical_bernstein_limits, bound, replicates, seed=21), predicted)
+    _agree(detected, predicted)
 
 
 @pytest.mark.parametrize(
@@ -94,6 +97,7 @@ def test_betting_detects_planted_violations_as_simulated(violation, replicates):
             samples, low=0, high=small.LARGEST, error_rate=1 - CONFIDENCE
         )
         found += int((lower > bound).sum())
+    small.tell(f"betting, {violation:.0%}, {replicates}: {predicted:.1%}", found, 400)
     # Two counts of 400 that share one rate differ by more than 0.19 with probability < 1e-6.
     assert abs(found / 400 - predicted) <= 0.19
     assert 0.1 < predicted < 1
