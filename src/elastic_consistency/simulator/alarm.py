@@ -1,6 +1,7 @@
 """Alarms: SimPy events that are set again and again."""
 
 from collections.abc import Callable
+from heapq import heappush
 from typing import final
 
 import simpy
@@ -19,18 +20,19 @@ class Alarm:
         ring: Called when the time has come; its argument is of no use.
     """
 
-    __slots__ = ("_callbacks", "_env", "_event", "_schedule")
+    __slots__ = ("_callbacks", "_env", "_event", "_next_number", "_queue")
 
     def __init__(self, env: simpy.Environment, ring: Callable[[simpy.Event], None]) -> None:
         self._env = env
         self._callbacks = [ring]
-        self._schedule = env.schedule
+        # What Environment.schedule() does, without the call: it is once in every event.
+        self._queue, self._next_number = env._queue, env._eid.__next__
         self._event = _triggered(env)
 
     def set(self, seconds: float) -> None:
         """Ring once, `seconds` from now; it must not be set already."""
         self._event.callbacks = self._callbacks
-        self._schedule(self._event, NORMAL, seconds)
+        heappush(self._queue, (self._env._now + seconds, NORMAL, self._next_number(), self._event))
 
     def cancel(self) -> None:
         """Do not ring after all; the alarm can be set again at once."""

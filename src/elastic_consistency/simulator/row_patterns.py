@@ -98,6 +98,18 @@ class PatternLog:
         self._begin.append(begin)
         return len(self._worker) - 1
 
+    def note_all(self, entries: np.ndarray, worker: np.ndarray, begin: np.ndarray) -> None:
+        """Many entries at a time, and the jobs that begin in them.
+
+        Args:
+            entries: (K, 2 + n_operands) float64: time, s, pattern, operands.
+            worker: (J,) who computes each new job.
+            begin: (J,) when it begins, s.
+        """
+        self._entries.frombytes(np.ascontiguousarray(entries, np.float64).tobytes())
+        self._worker.frombytes(worker.astype(np.int32).tobytes())
+        self._begin.frombytes(begin.astype(np.float64).tobytes())
+
     def message(self) -> int:
         """Number of a new message."""
         self.n_messages += 1

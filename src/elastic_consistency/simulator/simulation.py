@@ -51,12 +51,13 @@ class Simulation:
 
     __slots__ = ("_followed", "_hosts", "_last_time", "_log", "_most_jobs", "_ports", "answers",
                  "cluster", "env", "metadata", "n_jobs", "network", "payload", "record",
-                 "refused", "settle", "suspensions", "used", "waits")  # fmt: skip
+                 "refused", "settle", "suspensions", "until", "used", "waits")  # fmt: skip
 
     def __init__(
         self, cluster: Cluster, until: Until, payload: Payload, metadata: Metadata
     ) -> None:
         self.cluster, self.payload, self.metadata = cluster, payload, metadata
+        self.until = until
         self._most_jobs = inf if until.jobs is None else until.jobs
         self._last_time = until.time_s
         self.env = simpy.Environment()

@@ -8,6 +8,7 @@ import simpy
 
 from elastic_consistency.schedule import SERVER, Op
 from elastic_consistency.simulator.alarm import Alarm
+from elastic_consistency.simulator.pool import run_ahead
 from elastic_consistency.simulator.protocols.base import AbstractUnreliableProtocol
 from elastic_consistency.simulator.protocols.client import apply_alone
 from elastic_consistency.simulator.protocols.crew import AnyClient, Crew
@@ -59,6 +60,9 @@ class AsynchronousServer(AbstractUnreliableProtocol):
             _start_crew(simulation)
             return
         log = simulation.log(_PATTERNS, n_operands=2)
+        patterns = {"first": _FIRST, "exchange": _COMPUTED_EXCHANGE, "last": _COMPUTED_LAST}
+        if run_ahead(simulation, log, **patterns):
+            return
         for worker in range(simulation.cluster.n_workers):
             if not simulation.admit(0.0):
                 return
@@ -114,7 +118,9 @@ class _Client:
         self._up = simulation.transfer(worker, SERVER, simulation.update_bytes)
         # A link that costs nothing is asked only once, before the run.
         free = machine.uplink.is_free(simulation.update_bytes)
-        computed = self._computed_and_arrived if free else self._computed
+        near = free and machine.downlink.is_free(simulation.model_bytes)
+        at_once = self._computed_nearby if near else self._computed_and_arrived
+        computed = at_once if free else self._computed
         self._alarm_computed = Alarm(simulation.env, computed).set
         self._alarm_arrived = Alarm(simulation.env, self._arrived).set
         self._job = -1
@@ -138,6 +144,16 @@ class _Client:
         else:
             self._note((now, _COMPUTED, self._job, -1))
             self._alarm_arrived(up)
+
+    def _computed_nearby(self, event: simpy.Event) -> None:
+        """Everything in one event and without a further call; the most frequent case."""
+        now, done = self._env._now, self._job
+        if self._admit(now):
+            job = self._job = self._log.job(self._worker, now)
+            self._alarm_computed(self._seconds(now))
+            self._note((now, _COMPUTED_EXCHANGE, done, job))
+        else:
+            self._note((now, _COMPUTED_LAST, done, -1))
 
     def _computed_and_arrived(self, event: simpy.Event) -> None:
         self._exchange(self._env.now, _COMPUTED_EXCHANGE, _COMPUTED_LAST)

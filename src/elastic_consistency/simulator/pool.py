@@ -1,0 +1,118 @@
+"""A pool of workers that meet only at the server: running ahead without an event for each job.
+
+While nothing else can happen (links cost nothing, nobody crashes, a computation takes what it
+takes whenever it begins), the arrivals of one worker are running sums of its own draws, and the
+order at the server is one sort. The schedule is that of the event-by-event run, bit for bit:
+sums run in the same order, and where two arrivals meet at the same instant, so that the order of
+events would decide, the pool steps back.
+"""
+
+from math import inf
+
+import numpy as np
+
+from elastic_consistency.random_streams import Cause, uniforms
+from elastic_consistency.schedule import SERVER
+from elastic_consistency.simulator.cluster import Worker
+from elastic_consistency.simulator.delays.base import AbstractDelayLaw
+from elastic_consistency.simulator.delays.constant import Constant
+from elastic_consistency.simulator.fault_script import FaultScript
+from elastic_consistency.simulator.row_patterns import PatternLog
+from elastic_consistency.simulator.simulation import Simulation
+
+
+def run_ahead(
+    simulation: Simulation, log: PatternLog, *, first: int, exchange: int, last: int
+) -> bool:
+    """Write the whole run of an asynchronous server, if the workers form such a pool.
+
+    Args:
+        simulation: A run that has not begun.
+        log: Its log; entries are (time, pattern, job that arrives, job that begins).
+        first: Pattern of the first READ of a worker.
+        exchange: Pattern of an arrival after which the worker begins another job.
+        last: Pattern of an arrival after which it does not.
+
+    Returns:
+        False, with nothing written, if events have to decide.
+    """
+    n, until = simulation.cluster.n_workers, simulation.until
+    limited = until.time_s == inf and until.drain and until.jobs is not None and until.jobs >= n
+    if not limited or not _is_pool(simulation):
+        return False
+    found = _arrivals(simulation, int(until.jobs or 0) - n)
+    if found is None:
+        return False
+    time, worker = found
+    order = np.argsort(time, kind="stable")
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    # A worker's arrivals stand together: each brings the job that began at the one before.
+    brought = n + np.roll(rank, 1)
+    brought[np.searchsorted(worker, np.arange(n))] = np.arange(n)
+    time, worker, brought = time[order], worker[order], brought[order]
+    begun = n + np.arange(len(time) - n)
+    entries = np.empty((n + len(time), 4))
+    entries[:n] = np.stack([np.zeros(n), np.full(n, first), np.full(n, -1), np.arange(n)], axis=1)
+    entries[n:, 0], entries[n:, 2] = time, brought
+    entries[n:-n, 1], entries[n:-n, 3] = exchange, begun
+    entries[-n:, 1], entries[-n:, 3] = last, -1
+    begins = np.concatenate([np.zeros(n), time[:-n]])
+    log.note_all(entries, np.concatenate([np.arange(n), worker[:-n]]), begins)
+    simulation.n_jobs, simulation.refused = len(begins), True
+    return True
+
+
+def _is_pool(simulation: Simulation) -> bool:
+    """Whether nothing but computations takes time, and each one the same whenever it begins."""
+    cluster, down, up = simulation.cluster, simulation.model_bytes, simulation.update_bytes
+    if cluster.faults != FaultScript():
+        return False
+    simulation.transfer(SERVER, 0, down)  # the links have been asked
+    return all(
+        isinstance(machine.compute, AbstractDelayLaw)
+        and not isinstance(machine.compute, Constant)
+        and machine.uplink.is_free(up)
+        and machine.downlink.is_free(down)
+        for machine in set(cluster.workers)
+    )
+
+
+def _arrivals(simulation: Simulation, exchanges: int) -> tuple[np.ndarray, np.ndarray] | None:
+    """Times and workers of the first `exchanges` arrivals and of the next one of each worker.
+
+    The arrivals of a worker stand together and in order. None if two coincide.
+    """
+    machines = simulation.cluster.workers
+    mean = exchanges / len(machines)
+    first = int(mean + 4 * mean**0.5) + 2
+    times = [
+        _later(simulation, k, machine, np.zeros(1), first) for k, machine in enumerate(machines)
+    ]
+    while True:
+        # Arrivals that are still to be drawn can only bring this forward.
+        end = (
+            np.partition(np.concatenate(times), exchanges - 1)[exchanges - 1] if exchanges else 0.0
+        )
+        short = [k for k, known in enumerate(times) if known[-1] <= end]
+        if not short:
+            break
+        for k in short:
+            more = _later(simulation, k, machines[k], times[k], len(times[k]))
+            times[k] = np.concatenate([times[k], more])
+    counts = [int(np.searchsorted(known, end, side="right")) + 1 for known in times]
+    time = np.concatenate([known[:count] for known, count in zip(times, counts, strict=True)])
+    ordered = np.sort(time)
+    apart = bool((ordered[1:] > ordered[:-1]).all()) and 0 < ordered[0] and ordered[-1] < inf
+    return (time, np.repeat(np.arange(len(times)), counts)) if apart else None
+
+
+def _later(
+    simulation: Simulation, worker: int, machine: Worker, known: np.ndarray, count: int
+) -> np.ndarray:
+    """The next `count` arrivals of a worker after those `known`, which begin with 0 for none."""
+    drawn = 0 if known[-1] == 0 else len(known)
+    u = uniforms(simulation.metadata.seed, Cause.COMPUTE, worker, drawn, count)
+    offset = machine.slowdown * simulation.payload.encode_s
+    seconds = offset + machine.slowdown * machine.compute.quantile(u)
+    return np.add.accumulate(np.concatenate([known[-1:], seconds]))[1:]
