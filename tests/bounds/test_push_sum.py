@@ -106,8 +106,7 @@ def test_messages_three_rounds_late_stay_within_the_bound():
 
     assert masses(matrices)[:, :NODES].min() == 1 / 8
     measured, certified = weighted_rms(matrices), bound(matrices, 12)
-    assert measured == pytest.approx(6.818, abs=1e-3)
-    assert certified == pytest.approx(56.57, abs=1e-2)
+    assert certified / 10 < measured <= certified
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -120,7 +119,7 @@ def test_messages_of_random_lateness_stay_within_the_bound(seed):
 
 
 def test_equal_gradients_are_off_by_four_and_the_worst_by_five_times_as_much():
-    """4.0 is for equal gradients; over signs the gap grows beyond 40 rounds: 20.575, 21.216."""
+    """4.0 is for equal gradients only; over signs the gap still grows beyond 40 rounds."""
     by_rounds = [np.array(push(lambda *_: 3, t)) for t in range(1, 60)]
     gaps = [coefficients(list(matrices)) for matrices in by_rounds]
 
@@ -128,8 +127,7 @@ def test_equal_gradients_are_off_by_four_and_the_worst_by_five_times_as_much():
     signs = [np.abs(gap).sum(axis=1).max() for gap in gaps]
 
     assert aligned == pytest.approx(4.0)
-    assert max(signs[:39]) == pytest.approx(20.5754, abs=1e-4)
-    assert max(signs) == pytest.approx(21.2158, abs=1e-4)
+    assert 5 * aligned < max(signs[:39]) < max(signs)
 
 
 def test_hops_times_delay_is_no_bound():

@@ -3,6 +3,9 @@
 import json
 from dataclasses import replace
 
+import pytest
+import sympy as sp
+
 from elastic_consistency import bounds
 
 
@@ -49,6 +52,18 @@ def test_plan_gives_step_steps_and_seconds(elastic):
     assert 100 <= planned["steps"] <= 101
     assert 75 <= planned["seconds"] <= 76
     assert "unknown without --worker-seconds" in elastic(*words).out
+
+
+def test_plan_states_the_formula_where_it_was_solved(elastic):
+    """The number of steps is whole, so that it does not change near the best step size."""
+    values = [w for pair in ("L=2", "Delta=1", "B=1", "sigma=1") for w in ("--set", pair)]
+    words = ("bounds", "plan", "nonconvex_single_step", "--target", 0.1, *values)
+    planned = json.loads(elastic(*words, "--json").out)
+    numbers = {"L": 2, "B": 1, "sigma": 1, "epsilon": 0.1}
+
+    step = float(sp.sympify(planned["step_size_formula"]).subs(numbers))
+
+    assert step == pytest.approx(planned["step_size"], rel=1e-2)
 
 
 def test_plan_says_which_target_cannot_be_certified(elastic):

@@ -12,7 +12,7 @@ from elastic_consistency.bounds.lemmas import Premise
 from elastic_consistency.bounds.recursions import Induction, Recursion
 from elastic_consistency.bounds.region import Region
 from elastic_consistency.bounds.requirements import Requirement
-from elastic_consistency.bounds.steps import Combination, Square, SquareRoot
+from elastic_consistency.bounds.steps import Combination, SquareRoot
 from elastic_consistency.bounds.telescoping import Average, Telescope
 
 
@@ -97,7 +97,7 @@ def _check_conditions(step: Step, premise: Premise, region: Region) -> None:
 
 
 def _is_hypothetical(claim: Claim) -> bool:
-    if not isinstance(claim, Combination | Telescope | Average | SquareRoot | Square):
+    if not isinstance(claim, Combination | Telescope | Average | SquareRoot):
         return False
     return any(
         isinstance(premise, Premise) and premise.lemma is lemmas.induction_hypothesis

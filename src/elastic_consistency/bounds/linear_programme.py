@@ -1,12 +1,9 @@
 """The linear programme of a proof step: the multipliers that prove the smallest constant.
 
 With the premises of a step fixed, the smallest constant that they can prove at given parameters is
-the value of a linear programme in the multipliers. What it finds at several points may then be
-recognised as a monomial in the parameters, to be written down as a certificate.
+the value of a linear programme in the multipliers.
 """
 
-import itertools
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
@@ -14,13 +11,10 @@ from typing import final
 import numpy as np
 import sympy as sp
 
-from elastic_consistency.bounds import symbols as s
 from elastic_consistency.bounds.claims import Claim, linear_form
 from elastic_consistency.bounds.lemmas import Premise
 from elastic_consistency.bounds.steps import Combination
 from elastic_consistency.bounds.vectors import Point
-
-_EXPONENTS = range(-3, 4)
 
 
 @final
@@ -126,31 +120,6 @@ def search(
         None if the premises prove no constant at all at these values.
     """
     return Programme(step, further=further).solve(values)
-
-
-def recognise(values: Sequence[Mapping[str, float]], numbers: Sequence[float]) -> sp.Expr | None:
-    """Return the monomial in alpha, L and c, with a rational factor, through all points.
-
-    Args:
-        values: The points, at least two that differ in every parameter.
-        numbers: The number at each point.
-    """
-    if all(abs(number) < 1e-12 for number in numbers):
-        return sp.S.Zero
-    for powers in sorted(itertools.product(_EXPONENTS, repeat=3), key=lambda e: sum(map(abs, e))):
-        scales = [
-            math.prod(v[n] ** e for n, e in zip("aLc", powers, strict=True))
-            for v in map(_short, values)
-        ]
-        ratios = np.array(numbers) / np.array(scales)
-        if np.ptp(ratios) < 1e-7 * abs(ratios[0]):
-            factor = sp.nsimplify(float(ratios[0]), rational=True, tolerance=1e-7)
-            return factor * s.alpha ** powers[0] * s.L ** powers[1] * s.c ** powers[2]
-    return None
-
-
-def _short(values: Mapping[str, float]) -> dict[str, float]:
-    return {"a": values["alpha"], "L": values["L"], "c": values.get("c", 1.0)}
 
 
 def _in_words(premise: Claim) -> str:

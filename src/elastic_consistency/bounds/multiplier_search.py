@@ -18,7 +18,7 @@ from elastic_consistency.bounds.derivation import Derivation
 from elastic_consistency.bounds.explain import moved_inside
 from elastic_consistency.bounds.linear_programme import Found, Programme
 from elastic_consistency.bounds.recursions import Induction, Recursion
-from elastic_consistency.bounds.steps import Combination, Square, SquareRoot
+from elastic_consistency.bounds.steps import Combination, SquareRoot
 from elastic_consistency.bounds.symbols import SLOPE, symbol_table
 from elastic_consistency.bounds.telescoping import Telescope
 from elastic_consistency.bounds.vectors import Atom
@@ -100,12 +100,12 @@ def _search_step(
 
 
 def _carries_the_bound(step: Combination, derivation: Derivation) -> bool:
-    """Return whether the step is summed or unrolled, alone, and nothing is rooted or squared.
+    """Return whether the step is summed or unrolled, alone, and nothing is rooted.
 
     An induction puts the constant into its hypothesis as well, where a gain is not linear.
     """
     runs = [one for one in derivation.steps if isinstance(one, Recursion | Telescope | Induction)]
-    bent = any(isinstance(one, SquareRoot | Square) for one in derivation.steps)
+    bent = any(isinstance(one, SquareRoot) for one in derivation.steps)
     alone = len(runs) == 1 and runs[0].of is step and not isinstance(runs[0], Induction)
     return alone and not bent
 

@@ -124,6 +124,21 @@ def _plan_at(bound: Bound, values: Mapping[str, float], *, target: float, step_s
     return Plan(step_size, steps, bound.evaluate(numbers))
 
 
+def formulas(bound: Bound) -> tuple[sp.Expr, sp.Expr] | None:
+    """Return step size and steps to a target in symbols, where they have been solved for.
+
+    The largest admitted step size comes on top of the first; the second is a function of alpha.
+    """
+    solved = {
+        "nonconvex_single_step": (nonconvex_step, nonconvex_steps),
+        "strongly_convex_single_step": (strongly_convex_step, strongly_convex_steps),
+    }
+    if bound.name not in solved:
+        return None
+    step, steps = solved[bound.name]
+    return step(), steps()
+
+
 def nonconvex_step() -> sp.Expr:
     """Return the step that minimises the steps of NC1 to epsilon; the limit 1/L comes on top.
 

@@ -1,4 +1,4 @@
-"""Steps that combine inequalities at one moment: combination, root, square, vector identity."""
+"""Steps that combine inequalities at one moment: combination, root, vector identity."""
 
 from dataclasses import dataclass
 from typing import final
@@ -11,8 +11,6 @@ from elastic_consistency.bounds.vectors import (
     Atom,
     Vector,
     nonnegative_atom,
-    norm,
-    squared_norm,
 )
 
 
@@ -130,47 +128,6 @@ class SquareRoot:
             raise DerivationError(
                 f"{self.name}: the root must be >= 0 with square {self.of.rhs}, got {self.root}."
             )
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Square:
-    """From |u| <= r follows E|u|^2 <= r^2, for the norm |u| = sqrt(E|u|^2).
-
-    Attributes:
-        name: What the step shows.
-        of: The inequality, with |u| alone on the left and only parameters on the right.
-        u: The vector.
-    """
-
-    name: str
-    of: Claim
-    u: Vector
-
-    @property
-    def equality(self) -> bool:
-        """A square of an inequality is an inequality."""
-        return False
-
-    @property
-    def lhs(self) -> sp.Expr:
-        """The squared norm."""
-        return squared_norm(self.u)
-
-    @property
-    def rhs(self) -> sp.Expr:
-        """The square of the bound."""
-        return self.of.rhs**2
-
-    @property
-    def premises(self) -> tuple[Claim, ...]:
-        """What the step uses."""
-        return (self.of,)
-
-    def check(self, region: Region) -> None:
-        """Check that the left side is the norm of u and that the right side is a number."""
-        if not vanishes(self.of.lhs - norm(self.u)) or self.of.rhs.atoms(Atom):
-            raise DerivationError(f"{self.name}: must read |u| <= number, got {self.of.lhs}.")
 
 
 @final

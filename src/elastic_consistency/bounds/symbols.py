@@ -123,7 +123,6 @@ Delta_e = _nonnegative("Delta_e")
 n_blocks = _positive("n_blocks")
 w_mass = _positive("w_mass")
 m_rounds = _positive("m_rounds")
-t_job = _positive("t_job")
 t_max = _positive("t_max")
 t_fast = _positive("t_fast")
 t_mean = _positive("t_mean")
@@ -183,7 +182,6 @@ _TABLE = (
         w_mass, NUMBER, "smallest harmonic mean of the masses of the nodes", sp.Rational(1, 8)
     ),
     SymbolInfo(m_rounds, NUMBER, "rounds after which deviations shrink by rho", sp.Integer(12)),
-    SymbolInfo(t_job, SECONDS, "seconds for one gradient", sp.Integer(1)),
     SymbolInfo(
         t_fast, SECONDS, "harmonic mean of the seconds of n workers for one gradient", sp.Integer(2)
     ),

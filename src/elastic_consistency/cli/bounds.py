@@ -168,10 +168,12 @@ def plan(
     from elastic_consistency.bounds import largest_certified_step
     from elastic_consistency.bounds import plan as find_plan
     from elastic_consistency.bounds.cluster_time import asynchronous_seconds
+    from elastic_consistency.bounds.step_size import formulas
 
     bound, numbers = _bound(name), _numbers(values or [])
     found = find_plan(bound, numbers, target=target)
     seconds = asynchronous_seconds(worker_seconds, found.steps) if worker_seconds else None
+    solved = formulas(bound)
     record = {
         "bound": name,
         "largest_certified_step": largest_certified_step(bound, numbers),
@@ -179,18 +181,17 @@ def plan(
         "steps": found.steps,
         "value": found.bound,
         "seconds": seconds,
+        "step_size_formula": solved and str(solved[0]),
+        "steps_formula": solved and str(solved[1]),
     }
     if json:
         print_json(record)
         return
-    lines = [f"{key.replace('_', ' '):<24}{_short(value)}" for key, value in record.items()]
-    console().print("\n".join(lines), markup=False, soft_wrap=True)
-
-
-def _short(value: Any) -> str:
-    if value is None:
-        return "unknown without --worker-seconds"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    if seconds is None:
+        record["seconds"] = "unknown without --worker-seconds"
+    for key, value in record.items():
+        text = f"{value:.6g}" if isinstance(value, float) else str(value or "found numerically")
+        console().print(f"{key.replace('_', ' '):<24}{text}", markup=False, soft_wrap=True)
 
 
 def compare(
