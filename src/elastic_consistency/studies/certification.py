@@ -8,6 +8,7 @@ import numpy as np
 
 from elastic_consistency.bounds import Requirement, get
 from elastic_consistency.execution import Measurement
+from elastic_consistency.execution.probes.base import AbstractProbe
 from elastic_consistency.optimization.oracles import AbstractOracle, Constants
 from elastic_consistency.schedule import Schedule
 from elastic_consistency.studies.certified_step import CertifiedStep, certified_step
@@ -117,32 +118,24 @@ def certify(
         raise ValueError(f"certify does not apply: {family}.")
     limits = limits_of(study.oracle, certificate.radius)
     rule = with_step_size(contender.rule, step_size)
-    probes = (*family.probes, FarthestModel())
+    told, seeds = progress or Progress(), certificate.sample_seeds
     measured, diverged = judged_run(
-        study,
-        schedule,
-        rule,
-        contender.codec,
-        probes,
-        seeds=certificate.sample_seeds,
-        progress=progress or Progress(),
+        study, schedule, rule, contender.codec, _probes(family), seeds=seeds, progress=told
     )
-    values, verdicts = values_of(family, limits, rule.auxiliary_step_size, study.oracle), ()
-    farthest = _farthest(measured, family)
+    values = values_of(family, limits, rule.auxiliary_step_size, study.oracle)
+    rounds = schedule.jobs.round
+    farthest, verdicts = _farthest(measured, family), ()
     if diverged is None:
         unmet = _unmet(study.oracle.constants(), limits, farthest, constant=rule.constant_step)
-        claims = _claims(measured, family, values, limits, unmet, schedule.jobs.round)
+        claims = _claims(measured, family, values, limits, unmet, rounds)
         verdicts = judge_all(claims, error_rate=certificate.error_rate)
     return Certification(
         contender=contender.name,
         step_size=step_size,
         values=values,
-        gaps=tuple(_gap_curve(measured, gap, values, schedule.jobs.round) for gap in family.gaps),
+        gaps=tuple(_gap_curve(measured, gap, values, rounds) for gap in family.gaps),
         verdicts=verdicts,
-        informative=tuple(
-            v.bound_value is not None and v.bound_value < limits.ceiling(get(v.bound), values)
-            for v in verdicts
-        ),
+        informative=tuple(_says_something(verdict, limits, values) for verdict in verdicts),
         steps=tuple(_largest_step(name, values, limits) for name in family.theorems),
         farthest=math.inf if diverged else farthest / limits.start_distance,
         radius=certificate.radius,
@@ -152,6 +145,16 @@ def certify(
         digest=measured.digest,
         diverged=diverged,
     )
+
+
+def _probes(family: Family) -> tuple[AbstractProbe, ...]:
+    return (*family.probes, FarthestModel())
+
+
+def _says_something(verdict: Verdict, limits: Limits, values: Values) -> bool:
+    """Whether the bound is below what is possible anyway."""
+    ceiling = limits.ceiling(get(verdict.bound), values)
+    return verdict.bound_value is not None and verdict.bound_value < ceiling
 
 
 def obstacle(study: Study, contender: Contender, schedule: Schedule) -> str:
