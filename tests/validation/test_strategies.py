@@ -210,6 +210,13 @@ def test_a_protocol_that_knows_no_crashes_meets_none(machines):
     assert not machines.faults.moves_workers
 
 
+def test_crashes_on_a_protocol_that_does_not_know_them_are_an_error_and_not_skipped():
+    machines = replace(Cluster.alike(2, Constant(1.0)), faults=FaultScript((Crash(1, at_s=0.5),)))
+
+    with pytest.raises(ValueError, match="knows neither crashes nor late starts"):
+        drawn.assert_elastic(CrashFaults(()), 9, cluster=st.just(machines), examples=3)
+
+
 def _smallest(strategy):
     return find(strategy, lambda _: True, settings=settings(max_examples=20, database=None))
 
