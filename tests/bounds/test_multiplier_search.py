@@ -70,15 +70,13 @@ def test_a_small_constant_is_no_rounding_error():
 
 
 def test_candidates_need_no_more_than_the_bound_requires():
-    """NC1 speaks of losses that are not convex: no lemma on convexity may be tried."""
-    bound = get("nonconvex_single_step")
+    """CV2 speaks of convex losses, not of strongly convex ones."""
+    bound = get("convex_sharp_step")
     candidates = candidate_premises(one_step(bound.name), bound.requirements)
+    names = {premise.name for premise in candidates}
 
-    assert {premise.name for premise in candidates} == {
-        "smoothness",
-        "lipschitz_gradient",
-        "square",
-    }
+    assert {"convexity", "gradient_size", "lipschitz_gradient", "smoothness", "square"} <= names
+    assert not {"strong_convexity", "strong_monotonicity", "cocoercivity"} & names
     assert all(premise.lemma.requires <= bound.requirements for premise in candidates)
 
 

@@ -17,6 +17,7 @@ _OF_TWO_POINTS = (lemmas.smoothness, lemmas.lipschitz_gradient)
 _OF_A_POINT_AND_THE_BEST = (
     lemmas.strong_convexity,
     lemmas.convexity,
+    lemmas.smooth_convexity,
     lemmas.gradient_size,
     lemmas.cocoercivity,
     lemmas.strong_monotonicity,
