@@ -44,7 +44,7 @@ def train_elastic(
     scheduler.close()
     return {
         "seconds_per_step": seconds,
-        "last_loss": float(loss),
+        "last_loss": float(loss.detach()),
         "stood_in": sum(decision.stood_in for decision in scheduler.decisions),
         "checksum": [float(p.detach().double().sum()) for p in network.parameters()],
     }

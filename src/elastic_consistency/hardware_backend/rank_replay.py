@@ -68,6 +68,7 @@ class RankReplay:
         self._pacer = Pacer(order.schedule.rows.time, order.pace, rank.progress)
 
     def run(self) -> Part:
+        """Execute this rank's rows, exchange what they need, and return what it holds."""
         for observer in self._observers:
             observer.open(self._executor)
         for step in self._ahead(self._lowering.steps(self._rank.number)):
