@@ -56,3 +56,14 @@ def test_bad_input_is_one_line(elastic, table, tmp_path, monkeypatch, options, t
     assert (answer.code, answer.out, answer.err.count("\n")) == (2, "", 1)
     assert told in answer.err
     assert not (tmp_path / "x.toml").exists()
+
+
+def test_a_plot_of_quantiles_is_drawn(elastic, table, tmp_path):
+    for name, begin in (("fit.svg", b"<?xml"), ("fit.png", b"\x89PNG")):
+        assert elastic("calibrate", table, "--plot", tmp_path / name).code == 0
+        assert (tmp_path / name).read_bytes().startswith(begin)
+
+    told = elastic("calibrate", table, "--plot", tmp_path / "fit.pdf")
+
+    assert (told.code, told.err.count("\n")) == (2, 1)
+    assert "--plot must end in .svg or .png" in told.err

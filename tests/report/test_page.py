@@ -165,6 +165,15 @@ def test_the_tables_hold_every_number_of_the_outcome(reported):
     curve = [r["mean"] for r in read["loss_over_time"] if r["contender"] == first.name]
     assert curve == first.over_time.mean.tolist()
     assert {"contenders", "workers", "gaps", "causes_of_waiting"} <= read.keys()
+    for verdict, row in zip(outcome.certification.verdicts, read["verdicts"], strict=True):
+        assert row["outcome"] == verdict.outcome.value
+        terms = [r["value"] for r in read["bounds_by_term"] if r["bound"] == verdict.bound]
+        if verdict.bound_value is None:
+            assert (row["slack"], terms) == (None, [])
+        else:
+            assert row["measured"] + row["slack"] == pytest.approx(row["bound_value"])
+            assert sum(terms) == pytest.approx(verdict.bound_value)
+    assert any(row["slack"] is not None for row in read["verdicts"])
     assert {f"data/{name}.parquet" for name in read} <= set(outcome.files.values())
 
 

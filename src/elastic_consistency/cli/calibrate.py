@@ -32,6 +32,9 @@ def calibrate(
     bytes_sent: Annotated[float, typer.Option(help="Bytes of the model and of an update.")] = 0.0,
     workers: Annotated[int | None, typer.Option(help="Number of workers in the study.")] = None,
     empirical: Annotated[bool, typer.Option("--empirical", help="Keep the data as laws.")] = False,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw quantiles of data and laws here, as .svg or .png.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Fit computation times to a trace, say how well they fit, and write a study."""
@@ -40,6 +43,8 @@ def calibrate(
     from elastic_consistency.studies.traces.step_tables import Columns
     from elastic_consistency.studies.whole_files import write_whole
 
+    if plot is not None and plot.suffix not in (".svg", ".png"):
+        raise BadInputError(f"--plot must end in .svg or .png, got {plot}")
     times = read_trace(trace, Columns(worker_column, time_column, seconds_per_unit))
     fits = tuple(fit_laws(seconds) for seconds in times.seconds)
     if output is not None:
@@ -47,10 +52,20 @@ def calibrate(
         options = {"bandwidth_bytes_per_s": bandwidth, "bytes_sent": bytes_sent}
         options |= {"latencies_s": latencies, "between_s": between, "workers": workers}
         write_whole(output, _study(times, options, empirical=empirical))
+    if plot is not None:
+        write_whole(plot, _drawing(times, fits, plot.suffix))
     if json:
         print_json(_record(times, fits))
     else:
         _show(times, fits, output)
+
+
+def _drawing(times: "StepTimes", fits: tuple[tuple["Fit", ...], ...], suffix: str) -> str | bytes:
+    from elastic_consistency.report.drawing import standalone
+    from elastic_consistency.report.plots.quantiles import quantile_plot
+
+    figure = quantile_plot(times.workers, times.seconds, [own[0].law for own in fits])
+    return figure.png if suffix == ".png" else standalone(figure.svg)
 
 
 def _study(times: "StepTimes", options: dict[str, Any], *, empirical: bool) -> str:
@@ -120,17 +135,18 @@ def _show(times: "StepTimes", fits: tuple[tuple["Fit", ...], ...], output: Path 
             len(seconds),
             number(float(seconds.mean())),
             number(float(seconds.std())),
-            law_words(own[0].law),
             number(own[0].distance),
             number(own[0].band),
             f"{own[0].tail:.0%}",
         )
         for name, seconds, own in zip(times.workers, times.seconds, fits, strict=True)
     ]
-    headings = ("worker", "steps>", "mean [s]>", "deviation [s]>", "nearest law")
+    headings = ("worker", "steps>", "mean [s]>", "deviation [s]>")
     out = console()
     fit = ("distance>", "5 % at>", "tail>")
     out.print(table(f"{times.source} ({times.kind})", *headings, *fit, rows=rows))
+    laws = [(name, law_words(own[0].law)) for name, own in zip(times.workers, fits, strict=True)]
+    out.print(table("", "worker", "nearest law", rows=laws))
     tally = times.tally
     skipped = "; ".join(f"{count} {reason}" for reason, count in tally.skipped.items()) or "none"
     out.print(f"Records: {tally.read} read, {tally.kept} used. Skipped: {skipped}.", markup=False)

@@ -53,18 +53,19 @@ def show_summary(summary: "ScheduleSummary", *, valid: str = "every invariant ho
         ("digest", summary.digest[:16]),
     ]
     out.print(table("", "schedule", "", rows=facts))
-    headings = ("worker>", "jobs>", "pull [s]>", "compute [s]>", "wait [s]>", "idle [s]>")
-    more = ("mean compute [s]>", "utilisation>", "mean staleness>")
+    headings = ("worker>", "jobs>", "pull>", "compute>", "wait>", "idle>")
+    more = ("a gradient>", "busy>", "staleness>")
     ranked = sorted(summary.workers, key=lambda worker: -(worker.wait_s + worker.idle_s))
     rows = [
         (
             w.worker,
             w.jobs,
-            *(f"{seconds:.4g}" for seconds in (w.pull_s, w.compute_s, w.wait_s, w.idle_s)),
-            f"{w.mean_compute_s:.4g}",
+            *(f"{seconds:.3g}" for seconds in (w.pull_s, w.compute_s, w.wait_s, w.idle_s)),
+            f"{w.mean_compute_s:.3g}",
             f"{w.utilisation:.1%}",
             f"{w.mean_staleness:.3g}",
         )
         for w in ranked
     ]
-    out.print(table("Longest waits first", *headings, *more, rows=rows))
+    title = "Longest waits first (times in s, mean staleness in steps)"
+    out.print(table(title, *headings, *more, rows=rows))

@@ -10,7 +10,7 @@ from elastic_consistency.studies.curves import Band
 from elastic_consistency.studies.divergence import Divergence
 from elastic_consistency.studies.outcome import StudyOutcome
 from elastic_consistency.studies.records import plain
-from elastic_consistency.validation import Estimate
+from elastic_consistency.validation import Estimate, Verdict
 
 Rows = list[dict[str, Any]]
 
@@ -51,6 +51,8 @@ def report_tables(outcome: StudyOutcome) -> dict[str, Rows]:
             | _estimate("gain", each.gain)
             for each in outcome.causes
         ],
+        "verdicts": [] if certification is None else list(map(_verdict, certification.verdicts)),
+        "bounds_by_term": [] if certification is None else list(_terms(certification)),
         "gaps": [] if certification is None else list(_gaps(certification)),
         "replays": [dict(_mapping(each)) for each in outcome.parity],
     }
@@ -104,6 +106,28 @@ def _staleness(result: ContenderResult) -> Iterable[dict[str, Any]]:
         for k, count in enumerate(counts):
             least, most = edges[k], edges[k + 1] - 1
             yield {"worker": worker, "least": least, "most": most, "updates": count}
+
+
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "bound": verdict.bound,
+        "quantity": verdict.quantity.value,
+        "sequence": verdict.sequence.value,
+        "outcome": verdict.outcome.value,
+        "bound_value": verdict.bound_value,
+        "slack": None
+        if verdict.bound_value is None
+        else verdict.bound_value - verdict.estimate.value,
+        "error_rate": verdict.error_rate,
+        "sentence": verdict.sentence,
+    } | _estimate("measured", verdict.estimate)
+
+
+def _terms(certification: Certification) -> Iterable[dict[str, Any]]:
+    for verdict in certification.verdicts:
+        for term in verdict.terms:
+            place = {"bound": verdict.bound, "term": term.expression, "pays_for": term.effect.value}
+            yield place | {"value": term.value, "share_of_the_bound": term.share}
 
 
 def _gaps(certification: Certification) -> Iterable[dict[str, Any]]:
