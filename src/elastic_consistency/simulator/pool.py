@@ -14,11 +14,17 @@ import numpy as np
 from elastic_consistency.random_streams import Cause, uniforms
 from elastic_consistency.schedule import SERVER
 from elastic_consistency.simulator.cluster import Worker
-from elastic_consistency.simulator.delays.base import AbstractDelayLaw
-from elastic_consistency.simulator.delays.constant import Constant
+from elastic_consistency.simulator.delays.exponential import Exponential
+from elastic_consistency.simulator.delays.gamma import Gamma
+from elastic_consistency.simulator.delays.log_normal import LogNormal
+from elastic_consistency.simulator.delays.pareto import Pareto
+from elastic_consistency.simulator.delays.shifted_exponential import ShiftedExponential
 from elastic_consistency.simulator.fault_script import FaultScript
 from elastic_consistency.simulator.row_patterns import PatternLog
 from elastic_consistency.simulator.simulation import Simulation
+
+# Arrivals of other laws coincide so often that trying would be in vain.
+_WITHOUT_ATOMS = (Exponential, Gamma, LogNormal, Pareto, ShiftedExponential)
 
 
 def run_ahead(
@@ -70,11 +76,10 @@ def _is_pool(simulation: Simulation) -> bool:
         return False
     simulation.transfer(SERVER, 0, down)  # the links have been asked
     return all(
-        isinstance(machine.compute, AbstractDelayLaw)
-        and not isinstance(machine.compute, Constant)
+        isinstance(machine.compute, _WITHOUT_ATOMS)
         and machine.uplink.is_free(up)
         and machine.downlink.is_free(down)
-        for machine in set(cluster.workers)
+        for machine in cluster.workers
     )
 
 
@@ -86,33 +91,33 @@ def _arrivals(simulation: Simulation, exchanges: int) -> tuple[np.ndarray, np.nd
     machines = simulation.cluster.workers
     mean = exchanges / len(machines)
     first = int(mean + 4 * mean**0.5) + 2
-    times = [
-        _later(simulation, k, machine, np.zeros(1), first) for k, machine in enumerate(machines)
-    ]
+    times = [_later(simulation, k, machine, 0.0, 0, first) for k, machine in enumerate(machines)]
     while True:
+        together = np.concatenate(times)
         # Arrivals that are still to be drawn can only bring this forward.
-        end = (
-            np.partition(np.concatenate(times), exchanges - 1)[exchanges - 1] if exchanges else 0.0
-        )
+        end = np.partition(together, exchanges - 1)[exchanges - 1] if exchanges else 0.0
+        if not all(0 < known[0] and (known[1:] > known[:-1]).all() for known in times):
+            return None
         short = [k for k, known in enumerate(times) if known[-1] <= end]
         if not short:
             break
         for k in short:
-            more = _later(simulation, k, machines[k], times[k], len(times[k]))
-            times[k] = np.concatenate([times[k], more])
+            known = times[k]
+            more = _later(simulation, k, machines[k], known[-1], len(known), len(known))
+            times[k] = np.concatenate([known, more])
     counts = [int(np.searchsorted(known, end, side="right")) + 1 for known in times]
     time = np.concatenate([known[:count] for known, count in zip(times, counts, strict=True)])
     ordered = np.sort(time)
-    apart = bool((ordered[1:] > ordered[:-1]).all()) and 0 < ordered[0] and ordered[-1] < inf
+    apart = bool((ordered[1:] > ordered[:-1]).all()) and ordered[-1] < inf
     return (time, np.repeat(np.arange(len(times)), counts)) if apart else None
 
 
 def _later(
-    simulation: Simulation, worker: int, machine: Worker, known: np.ndarray, count: int
+    simulation: Simulation, worker: int, machine: Worker, now: float, drawn: int, count: int
 ) -> np.ndarray:
-    """The next `count` arrivals of a worker after those `known`, which begin with 0 for none."""
-    drawn = 0 if known[-1] == 0 else len(known)
+    """The next `count` arrivals of a worker that begins `now`, after `drawn` computations."""
+    assert isinstance(machine.compute, _WITHOUT_ATOMS)  # see _is_pool
     u = uniforms(simulation.metadata.seed, Cause.COMPUTE, worker, drawn, count)
     offset = machine.slowdown * simulation.payload.encode_s
     seconds = offset + machine.slowdown * machine.compute.quantile(u)
-    return np.add.accumulate(np.concatenate([known[-1:], seconds]))[1:]
+    return np.add.accumulate(np.concatenate([[now], seconds]))[1:]
