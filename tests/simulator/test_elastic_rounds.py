@@ -65,6 +65,14 @@ def test_a_crash_in_the_computation_leaves_a_round_of_the_others():
     assert _rounds(schedule)[1] == ([0, 2], pytest.approx(1.0 + SIZES[2]))
 
 
+def test_a_crash_of_who_waits_for_the_next_round_disturbs_nothing():
+    """Worker 2 dies at 0.5 s, is back at 1.25 s, as the others reduce, and dies at 1.5 s."""
+    schedule = _run(Crash(2, 0.5, 0.75), Crash(2, 1.5), jobs=5)
+
+    stepped = schedule.rows.time[schedule.rows.op == Op.STEP]
+    np.testing.assert_allclose(stepped[:2], 1.0 + SIZES[2])
+
+
 def test_a_crash_in_the_all_reduce_begins_it_anew():
     """It begins at 1 s with three; at 1.5 s one dies, and the ring of two begins."""
     schedule = _run(Crash(1, 1.5), jobs=5)

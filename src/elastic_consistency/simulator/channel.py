@@ -1,12 +1,42 @@
 """A channel: transfers over a link, and then through what all transfers share."""
 
 from collections.abc import Callable
+from heapq import heappush
 from typing import final
 
 import simpy
+from simpy.events import NORMAL
 
 from elastic_consistency.simulator.alarm import Alarm
 from elastic_consistency.simulator.processor_sharing import ProcessorSharing
+
+
+@final
+class Arrival:
+    """One transfer whose time is known as it begins: a single entry in the queue of SimPy.
+
+    SimPy asks no more of an event than callbacks and whether it is well.
+
+    Args:
+        env: Where time passes.
+        seconds: What it takes, s.
+        done: Called when it has arrived.
+    """
+
+    __slots__ = ("_done", "callbacks")
+    _ok = True
+
+    def __init__(self, env: simpy.Environment, seconds: float, done: Callable[[], None]) -> None:
+        self._done = done
+        self.callbacks = (self._arrive,)
+        heappush(env._queue, (env._now + seconds, NORMAL, next(env._eid), self))  # type: ignore[arg-type]
+
+    def cancel(self) -> None:
+        """Nobody waits for it any more; it has not arrived yet."""
+        self.callbacks = ()
+
+    def _arrive(self, event: simpy.Event) -> None:
+        self._done()
 
 
 @final

@@ -8,7 +8,7 @@ import numpy as np
 import simpy
 
 from elastic_consistency.random_streams import Cause, Stream
-from elastic_consistency.simulator.channel import Transfer
+from elastic_consistency.simulator.channel import Arrival, Transfer
 from elastic_consistency.simulator.cluster import Cluster
 from elastic_consistency.simulator.delays.base import AbstractDelayLaw
 from elastic_consistency.simulator.delays.constant import Constant
@@ -35,7 +35,7 @@ class PeerNetwork:
     """
 
     __slots__ = ("_draws", "_env", "_fabric", "_links", "_members", "_rate", "_script", "_seed",
-                 "_shared", "_troubles", "_used", "n_workers")  # fmt: skip
+                 "_shared", "_steady", "_troubles", "_used", "n_workers")  # fmt: skip
 
     def __init__(
         self,
@@ -55,6 +55,7 @@ class PeerNetwork:
         self._members: tuple[int, ...] | None = None
         self._links = {(peer.sender, peer.receiver): peer.link for peer in cluster.exceptions}
         self._draws: dict[int, Draw | Stream] = {}
+        self._steady: dict[float, float] = {}  # seconds by size, where all links are alike
         self.n_workers = cluster.n_workers
 
     def among(self, members: tuple[int, ...]) -> "PeerNetwork":
@@ -117,11 +118,17 @@ class PeerNetwork:
         done: Callable[[], None],
         *,
         later: float = 0.0,
-    ) -> Transfer:
+    ) -> Transfer | Arrival:
         """Send `n_bytes` now; `done` is called when they arrive, `later` seconds late."""
-        self._used.add("shared bandwidth between workers")
-        seconds = self._seconds(sender, receiver, n_bytes, 0.0) + later
-        return Transfer(self._env, seconds, n_bytes, self._shared, done)
+        steady = self._steady.get(n_bytes)
+        if steady is None:
+            self._used.add("shared bandwidth between workers")
+            steady = self._seconds(sender, receiver, n_bytes, 0.0)
+            if self.is_uniform:
+                self._steady[n_bytes] = steady
+        if self._shared is None:
+            return Arrival(self._env, steady + later, done)
+        return Transfer(self._env, steady + later, n_bytes, self._shared, done)
 
     def _seconds(self, sender: int, receiver: int, n_bytes: float, after: float) -> float:
         link = self.link(sender, receiver)

@@ -71,7 +71,7 @@ class ElasticRounds:
         work: What the members do.
     """
 
-    __slots__ = ("_collective", "_copied", "_has_begun", "_lifetimes", "_members", "_newcomers",
+    __slots__ = ("_collective", "_copied", "_has_begun", "_is_interrupted", "_lifetimes", "_members", "_newcomers",
                  "_phase", "_ready", "_reduced", "_round",
                  "_simulation", "_work", "_working")  # fmt: skip
 
@@ -87,7 +87,7 @@ class ElasticRounds:
         self._working: list[int] = []  # who takes part in the present round
         self._ready: set[int] = set()  # who of them is ready for the all-reduce
         self._phase, self._round = _Phase.IDLE, -1
-        self._has_begun = False
+        self._has_begun = self._is_interrupted = False
 
     def begin(self) -> None:
         """Everybody who is there begins the first round."""
@@ -106,6 +106,7 @@ class ElasticRounds:
             self._next_round()
 
     def _stop(self, worker: int) -> None:
+        self._is_interrupted = worker in self._working
         if worker in self._newcomers:
             self._newcomers.remove(worker)
             return
@@ -116,7 +117,8 @@ class ElasticRounds:
             self._work.lose(worker)
 
     def _after_crash(self, worker: int) -> None:
-        if self._phase is _Phase.REDUCING:
+        # Whoever waits for the next round takes no part, and disturbs nothing.
+        if self._phase is _Phase.REDUCING and self._is_interrupted:
             self._reduced.cancel()
             self._phase = _Phase.COMPUTING
         if self._phase is _Phase.COMPUTING and not self._members:

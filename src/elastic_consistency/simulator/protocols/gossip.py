@@ -88,10 +88,12 @@ class Gossip(AbstractUnreliableProtocol):
 class _Node:
     """A node: its job, what has arrived and what is due."""
 
-    __slots__ = ("inbox", "job", "processor", "received", "stopped", "waiting")
+    __slots__ = ("due", "inbox", "job", "needed", "processor", "received", "stopped", "waiting")
 
     def __init__(self) -> None:
         self.job = -1
+        #: Round of which it must have messages before it goes on, and how many.
+        self.due = self.needed = 0
         self.waiting = self.stopped = False
         #: Messages that arrived and are not yet mixed: (round, sender, message, weight).
         self.inbox: list[tuple[int, int, int, float]] = []
@@ -171,29 +173,30 @@ class _Network:
         kept = 1 - sum(weight for _, weight in receivers)
         simulation.record.put(message, replica=number, keep=kept)
         self._left[message] = len(receivers)
+        network, n_bytes, deliver = simulation.network, simulation.model_bytes, self._deliver
         for receiver, weight in receivers:
             letter = (round, number, message, weight)
-            n_bytes = simulation.model_bytes
-            simulation.network.send(number, receiver, n_bytes, self._delivery(receiver, letter))
+            network.send(number, receiver, n_bytes, partial(deliver, receiver, letter))
 
-    def _delivery(self, receiver: int, letter: tuple[int, int, int, float]):
-        def deliver() -> None:
-            node = self._nodes[receiver]
-            node.inbox.append(letter)
-            node.received[letter[0]] += 1
-            if node.stopped:
-                self._mix(receiver, last=letter[0])
-            elif node.waiting:
-                self._go_on_if_ready(receiver)
-
-        return partial(self._lifetimes.deliver, receiver, deliver)
+    def _deliver(self, receiver: int, letter: tuple[int, int, int, float]) -> None:
+        if not self._lifetimes.is_up[receiver]:
+            self._lifetimes.deliver(receiver, partial(self._deliver, receiver, letter))
+            return
+        node, round = self._nodes[receiver], letter[0]
+        node.inbox.append(letter)
+        node.received[round] += 1
+        if node.stopped:
+            self._mix(receiver, last=round)
+        elif node.waiting and round == node.due and node.received[round] >= node.needed:
+            self._go_on_if_ready(receiver)
 
     def _go_on_if_ready(self, number: int) -> None:
         node, simulation = self._nodes[number], self._simulation
         round = self._rounds.present[number]
-        due = round - self._lag
+        due = node.due = round - self._lag
         senders = self._senders(number, due)
-        if node.received[due] < len(senders):
+        node.needed = len(senders)
+        if node.received[due] < node.needed:
             simulation.waits[number] = Wait(number, senders, f"messages of round {due}")
             return
         simulation.waits.pop(number, None)

@@ -10,7 +10,7 @@ from elastic_consistency._checks import check
 from elastic_consistency.random_streams import Cause, Stream
 from elastic_consistency.schedule import Op, Schedule
 from elastic_consistency.simulator.alarm import Alarm
-from elastic_consistency.simulator.channel import Transfer
+from elastic_consistency.simulator.channel import Arrival, Transfer
 from elastic_consistency.simulator.lifetimes import Lifetimes
 from elastic_consistency.simulator.protocols.base import AbstractUnreliableProtocol
 from elastic_consistency.simulator.protocols.fault_restatement import absences, require_lives
@@ -159,7 +159,7 @@ class _Node:
         self._partners = Stream(simulation.metadata.seed, Cause.TOPOLOGY, number)
         self._processor = simulation.processor(number, self._on_computed)
         self._answered = Alarm(simulation.env, self._on_answered)
-        self._transfer: Transfer | None = None  # where the fabric is shared
+        self._transfer: Transfer | Arrival | None = None  # where the fabric is shared
         self._is_asking = False
         self._job = self._partner = -1
 
