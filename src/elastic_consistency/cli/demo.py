@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def demo(
     output: Annotated[Path, typer.Option(help="Folder for the files.")] = Path("elastic-demo"),
     data: Annotated[
-        str, typer.Option(help="breast_cancer, or digits (many minutes).")
+        str, typer.Option(help="breast_cancer, digits (minutes) or mnist (hours).")
     ] = "breast_cancer",
     workers: Annotated[int, typer.Option(help="Number of workers.")] = 16,
     slowdown: Annotated[float, typer.Option(help="How much slower worker 0 is.")] = 10.0,

@@ -58,9 +58,9 @@ def demo_study(settings: DemoSettings) -> Study:
     """The study of the demonstration."""
     data = SHIPPED[settings.data]()
     jobs = settings.rounds * settings.workers
-    asynchronous = Contender(
-        "asynchronous", AsynchronousServer(), jobs, loss_every=max(1, settings.workers // 4)
-    )
+    # A look at ten classes costs as much as hundreds of steps.
+    every = settings.workers if data.n_classes > 2 else max(1, settings.workers // 4)
+    asynchronous = Contender("asynchronous", AsynchronousServer(), jobs, loss_every=every)
     tuning = range(settings.seed + 1000, settings.seed + 1003)
     return Study(
         name="demo",
