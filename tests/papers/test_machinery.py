@@ -285,6 +285,17 @@ def test_the_table_has_one_line_a_row_with_eight_cells(tmp_path):
     assert "seeds = 2 [-0.4841, 4.484] (3 seeds, first seed 0)" in line
 
 
+def test_a_row_that_is_not_reproduced_is_never_without_a_cause(tmp_path):
+    def failing(effort, value):
+        return in_shape((), (at_least("more", 1.0, 2.0),), scale="tiny")
+
+    (record,) = run_claims((replace(CLAIM, experiment=failing),), tmp_path)
+
+    cause = "were not seen at this scale (scaled down)"
+    assert cause in markdown([record], about="today")
+    assert cause in html([record], about="today")
+
+
 def test_a_chart_without_a_finite_point_is_empty():
     assert chart((Curve("none", (1.0,), (float("nan"),), ("x", "y")),)) == ""
 

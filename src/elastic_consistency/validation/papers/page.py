@@ -5,7 +5,7 @@ from itertools import groupby
 
 from elastic_consistency.validation.papers.curve import Curve, chart
 from elastic_consistency.validation.papers.records import Record
-from elastic_consistency.validation.papers.wording import figure, number, tally, tests
+from elastic_consistency.validation.papers.wording import figure, number, remark, tally, tests
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem;
@@ -81,7 +81,7 @@ def _article(record: Record) -> str:
         ("paper's value", f"{value['text']} — {value['place']}; {value['status']}"),
         ("ours", "\n".join(figure(measured) for measured in record["measured"])),
         ("tested", "\n".join(tests(record))),
-        ("remarks", record["why"]),
+        ("remarks", remark(record)),
         ("scale", f"{record['extent']}: {record['scale']}"),
     )
     shown = "".join(

@@ -1,7 +1,7 @@
 """All rows as one markdown table."""
 
 from elastic_consistency.validation.papers.records import Record
-from elastic_consistency.validation.papers.wording import figure, tally, tests
+from elastic_consistency.validation.papers.wording import figure, remark, tally, tests
 
 _HEAD = (
     "| row | claim | the paper's value | ours | verdict | how tested, why | scale | s |\n"
@@ -41,7 +41,7 @@ def _row(record: Record) -> str:
         f"{value['text']} ({value['place']}; *{value['status']}*)",
         "<br>".join(figure(measured) for measured in record["measured"]),
         f"**{record['verdict']}**",
-        "<br>".join([*tests(record), record["why"]] if record["why"] else tests(record)),
+        "<br>".join(filter(None, (*tests(record), remark(record)))),
         f"{record['extent']}: {record['scale']}",
         f"{record['seconds']:.1f}",
     )

@@ -28,6 +28,13 @@ def tests(record: Record) -> list[str]:
     ]
 
 
+def remark(record: Record) -> str:
+    """What is worth knowing of a row; every row that was not reproduced has some cause."""
+    if record["why"] or record["verdict"] != "not reproduced":
+        return record["why"]
+    return f"the features that say NO were not seen at this scale ({record['extent']})"
+
+
 def tally(records: list[Record]) -> dict[str, int]:
     """Number of rows with each verdict."""
     counts: dict[str, int] = {}
