@@ -71,8 +71,8 @@ class ElasticRounds:
         work: What the members do.
     """
 
-    __slots__ = ("_collective", "_copied", "_has_begun", "_is_interrupted", "_lifetimes", "_members", "_newcomers",
-                 "_phase", "_ready", "_reduced", "_round",
+    __slots__ = ("_collective", "_copied", "_has_begun", "_is_interrupted", "_lifetimes",
+                 "_members", "_newcomers", "_phase", "_ready", "_reduced", "_round",
                  "_simulation", "_work", "_working")  # fmt: skip
 
     def __init__(
