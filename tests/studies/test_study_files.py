@@ -3,6 +3,7 @@
 import json
 import re
 import tomllib
+from dataclasses import replace
 from inspect import isabstract
 from pathlib import Path
 
@@ -11,15 +12,16 @@ import yaml
 
 from elastic_consistency.cli import main
 from elastic_consistency.optimization.compression import ErrorFeedback, TopK
-from elastic_consistency.optimization.update_rules import HeavyBall
+from elastic_consistency.optimization.update_rules import GEM, HeavyBall
 from elastic_consistency.simulator import Link, Tree
 from elastic_consistency.simulator.delays import AbstractDelayLaw, Exponential, LogNormal
-from elastic_consistency.simulator.protocols import AllReduce, Ringmaster
+from elastic_consistency.simulator.protocols import AllReduce, EnergyMatchingServer, Ringmaster
 from elastic_consistency.studies.files import StudyFileError, load_study
 from elastic_consistency.studies.files.building import build
 from elastic_consistency.studies.files.json_schema import study_schema
 from elastic_consistency.studies.files.kinds import field_types, file_fields, kinds
 from elastic_consistency.studies.files.presets import preset_text, presets
+from elastic_consistency.studies.runs import run_loss, schedule_of
 
 STUDY = (Path(__file__).parent / "small.toml").read_text()
 
@@ -173,6 +175,18 @@ def test_every_preset_is_a_study(written, name):
 
     assert study.name == name
     assert study.contenders[-1].name == "synchronous"
+
+
+def test_energy_matching_has_a_preset_that_runs(written):
+    study = load_study(written(preset_text("energy_matching")))
+    first = study.contenders[0]
+
+    schedule = schedule_of(study, replace(first, jobs=200), 0)
+    run = run_loss(study, first, schedule, 0.01, sample_seeds=(0, 1))
+
+    assert first.protocol == EnergyMatchingServer(ahead=True)
+    assert isinstance(first.rule, GEM)
+    assert run.loss[-1].max() < run.loss[0].min()
 
 
 def test_the_federated_preset_has_slow_phases(written):

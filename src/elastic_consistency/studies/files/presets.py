@@ -17,6 +17,7 @@ class Preset:
         links: Links and workers as TOML.
         gradients: Length of a run.
         payload: Payload as TOML; "" where links have no limit.
+        first: Name, protocol and rule of the first contender as TOML.
     """
 
     name: str
@@ -24,6 +25,9 @@ class Preset:
     links: str
     gradients: int
     payload: str = ""
+    first: str = """name = "asynchronous"
+protocol = "asynchronous_server"
+rule = "sgd\""""
 
 
 _LOCAL = 'latency_s = 2e-5, jitter = { kind = "constant", seconds = 0.0 }'
@@ -171,6 +175,28 @@ slow = { kind = "exponential", scale_s = 30.0 }
 """,
         3600,
     ),
+    Preset(
+        "energy_matching",
+        "twenty workers at a server that matches the energy of gradients instead of waiting",
+        """[links.network]
+latency_s = 0.001
+jitter = { kind = "exponential", scale_s = 0.0005 }
+bandwidth_bytes_per_s = inf
+
+[cluster]
+fabric = "network"
+
+[[cluster.workers]]
+count = 20
+compute = { kind = "gamma", shape = 4.0, scale_s = 0.005 }
+link = "network"
+""",
+        2000,
+        first="""name = "energy matching"
+# ahead: a worker computes at its last pull plus its own commit, as in the authors' program
+protocol = { kind = "energy_matching_server", ahead = true }
+rule = { kind = "gem", momentum = 0.9, clamp = [0.0, 5.0] }""",
+    ),
 )
 
 _TEMPLATE = """# {about}
@@ -195,9 +221,7 @@ ridge = 0.01
 {payload}
 # The last contender is the baseline.
 [[contenders]]
-name = "asynchronous"
-protocol = "asynchronous_server"
-rule = "sgd"
+{first}
 gradients = {gradients}
 loss_every = 4
 
@@ -251,4 +275,5 @@ def study_text(preset: Preset) -> str:
         links=preset.links,
         gradients=preset.gradients,
         payload=preset.payload,
+        first=preset.first,
     )
