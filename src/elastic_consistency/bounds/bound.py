@@ -112,10 +112,7 @@ class Bound:
     @property
     def symbols(self) -> tuple[sp.Symbol, ...]:
         """The symbols of expression and assumptions, by name."""
-        found = set(sp.sympify(self.expression).free_symbols)
-        for relation in self.assumptions:
-            found |= relation.free_symbols
-        return tuple(sorted(found, key=lambda symbol: symbol.name))
+        return _symbols(self.expression, self.assumptions)
 
     def failed_assumptions(self, values: Mapping[str, float]) -> tuple[str, ...]:
         """Return each assumption that `values` violate or leave open, as text.
@@ -226,7 +223,7 @@ def _decidable(relation: Relational, values: Mapping[str, float]) -> bool:
 
 
 def _relation_holds(relation: Relational, values: Mapping[str, float]) -> bool:
-    left, right = (_number(side, values) for side in (relation.lhs, relation.rhs))
+    left, right = (number_at(side, values) for side in (relation.lhs, relation.rhs))
     if math.isnan(left) or math.isnan(right):
         return False
     slack = _ROUNDING * abs(right)
@@ -239,17 +236,28 @@ def _relation_holds(relation: Relational, values: Mapping[str, float]) -> bool:
     return left >= right - slack
 
 
-def _number(side: sp.Expr, values: Mapping[str, float]) -> float:
-    if side.is_Symbol:
-        return float(values[side.name])
-    symbols = tuple(sorted(side.free_symbols, key=lambda symbol: symbol.name))
+def number_at(side: sp.Expr, values: Mapping[str, float]) -> float:
+    """Return an expression at named values; not a number where it is undefined.
+
+    Far faster than `Bound.evaluate`, and without its checks: compiled once, then cached.
+    """
+    names, compiled = _compiled(side)
     try:
-        found = _compiled(side, symbols)(*(float(values[s.name]) for s in symbols))
+        found = compiled(*(float(values[name]) for name in names))
     except (ValueError, ZeroDivisionError, OverflowError):
         return math.nan
     return math.nan if isinstance(found, complex) else float(found)
 
 
-@lru_cache(maxsize=1024)
-def _compiled(side: sp.Expr, symbols: tuple[sp.Symbol, ...]) -> Callable[..., Any]:
-    return sp.lambdify(symbols, side, "math")
+@lru_cache(maxsize=8192)
+def _compiled(side: sp.Expr) -> tuple[tuple[str, ...], Callable[..., Any]]:
+    symbols = tuple(sorted(side.free_symbols, key=lambda symbol: symbol.name))
+    return tuple(symbol.name for symbol in symbols), sp.lambdify(symbols, side, "math")
+
+
+@lru_cache(maxsize=8192)
+def _symbols(expression: sp.Expr, assumptions: tuple[Relational, ...]) -> tuple[sp.Symbol, ...]:
+    found = set(sp.sympify(expression).free_symbols)
+    for relation in assumptions:
+        found |= relation.free_symbols
+    return tuple(sorted(found, key=lambda symbol: symbol.name))

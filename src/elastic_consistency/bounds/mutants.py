@@ -6,7 +6,7 @@ all, *equivalent* if it admits no new system, and *undecided* otherwise.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, final
@@ -14,7 +14,7 @@ from typing import Any, final
 import sympy as sp
 from sympy.core.relational import Relational
 
-from elastic_consistency.bounds.bound import Bound, Side, admits
+from elastic_consistency.bounds.bound import Bound, Side, admits, number_at
 from elastic_consistency.bounds.claims import DerivationError
 from elastic_consistency.bounds.counterexamples import System, systems_for
 from elastic_consistency.bounds.lemmas import stated
@@ -95,9 +95,8 @@ def mutants_of(bound: Bound, systems: tuple[System, ...] = ()) -> tuple[Mutant, 
 
 def _judge(mutant: Mutant, original: Bound, systems: tuple[System, ...]) -> Judged:
     allowed = frozenset() if mutant.dropped is None else frozenset({mutant.dropped})
-    claim = _number_of(mutant.bound, mutant.bound.expression)
     for system in systems:
-        if system.lacks <= allowed and _violates(system, mutant.bound, claim):
+        if system.lacks <= allowed and _violates(system, mutant.bound):
             return Judged(mutant, Verdict.REJECTED, _counterexample(system, mutant.bound))
     if _admits_nothing_new(mutant, original):
         return Judged(mutant, Verdict.EQUIVALENT, "no such system exists")
@@ -112,24 +111,10 @@ def _counterexample(system: System, bound: Bound) -> str:
     return f"{system.description}; {values}"
 
 
-def _number_of(bound: Bound, expression: sp.Expr) -> Callable[[Mapping[str, float]], float]:
-    """Return the expression as a function of named values; not a number where undefined."""
-    compiled = sp.lambdify(bound.symbols, expression, "math")
-
-    def evaluate(values: Mapping[str, float]) -> float:
-        try:
-            number = compiled(*(float(values[symbol.name]) for symbol in bound.symbols))
-        except (ValueError, ZeroDivisionError, OverflowError):
-            return math.nan
-        return math.nan if isinstance(number, complex) else float(number)
-
-    return evaluate
-
-
-def _violates(system: System, bound: Bound, claim: Callable[[Mapping[str, float]], float]) -> bool:
+def _violates(system: System, bound: Bound) -> bool:
     if not admits(bound, system.values):
         return False
-    number = claim(system.values)
+    number = number_at(sp.sympify(bound.expression), system.values)
     if math.isnan(number):
         return True
     slack = _MARGIN * abs(number) + 1e-300
@@ -188,11 +173,10 @@ def _claiming_more(
     node: sp.Expr,
     altered: tuple[sp.Expr, sp.Expr],
 ) -> Iterator[Mutant]:
-    before = _number_of(bound, bound.expression)
+    whole = sp.sympify(bound.expression)
     for new in altered:
-        changed = _replaced(sp.sympify(bound.expression), path, new)
-        after = _number_of(bound, changed)
-        if any(after(point) < before(point) * (1 - 1e-12) for point in points):
+        changed = _replaced(whole, path, new)
+        if any(number_at(changed, p) < number_at(whole, p) * (1 - 1e-12) for p in points):
             yield Mutant(kind, f"{node} -> {new}", replace(bound, expression=changed))
 
 

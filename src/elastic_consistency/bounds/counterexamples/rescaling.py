@@ -4,7 +4,9 @@ If a system reaches a share r of a bound, it reaches the same share in any units
 not homogeneous is off by a power of the unit, which for some unit is below r.
 """
 
-from elastic_consistency.bounds.bound import Bound, admits
+import sympy as sp
+
+from elastic_consistency.bounds.bound import Bound, admits, number_at
 from elastic_consistency.bounds.counterexamples.system import System
 from elastic_consistency.bounds.dimension import dimension_of_quantity
 from elastic_consistency.bounds.symbols import Dimension, symbol_table
@@ -29,9 +31,7 @@ def _nearest(bound: Bound, systems: list[System]) -> list[System]:
     for system in systems:
         if system.lacks or system.measured <= 0 or not admits(bound, system.values):
             continue
-        share = system.measured / bound.evaluate(
-            {s.name: system.values[s.name] for s in bound.symbols}
-        )
+        share = system.measured / number_at(sp.sympify(bound.expression), system.values)
         absent = frozenset(name for name, value in system.values.items() if value == 0)
         if absent not in best or share > best[absent][0]:
             best[absent] = share, system
