@@ -1,6 +1,6 @@
 """Strategies for schedules; they shrink to few jobs of few workers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -26,6 +26,7 @@ from elastic_consistency.validation.strategies.clusters import (
     payload_for,
     unreliable_clusters,
 )
+from elastic_consistency.validation.strategies.faults import fault_scripts
 from elastic_consistency.validation.strategies.protocols import (
     block_protocols,
     norm_bounded,
@@ -104,9 +105,16 @@ def runs(
         max_workers: Largest cluster.
         max_jobs: Jobs of one schedule, as long as one round fits.
     """
-    n = draw(st.integers(1, max_workers))
+    # Machines first: a worker that is left out does not change what is drawn of the others.
+    strained = draw(st.booleans())
+    if strained:
+        machines = draw(unreliable_clusters(max_workers=max_workers, crashes=False))
+    else:
+        machines = draw(partitioned_clusters(max_workers=max_workers))
+    n = machines.n_workers
     method = draw(block_protocols(sizes) | norm_bounded(sizes) if sizes else protocols_of(n))
-    machines = draw(clusters_for(method, n))
+    if strained and isinstance(method, AbstractUnreliableProtocol):
+        machines = replace(machines, faults=draw(fault_scripts(n)))
     return SimulatedRun(method, machines, _run(draw, method, machines, max_jobs))
 
 
