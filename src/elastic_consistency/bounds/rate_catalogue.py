@@ -22,6 +22,7 @@ def list_rates() -> tuple[Rate, ...]:
         *_active_sets(),
         *_uniform_clients(),
         *_delay_adaptive(),
+        *_homogeneous_time(),
         *_heterogeneous_time(),
         *_aggregated(),
         *_delayed(),
@@ -110,53 +111,59 @@ def _delay_adaptive() -> tuple[Rate, ...]:
     )
 
 
+_TYURIN = Source("Tyurin, Richtarik (2023), arXiv:2305.12387", Status.READ)
+_PER_START = s.L * s.Delta / s.epsilon
+_PER_NOISE = s.sigma**2 * s.L * s.Delta / (s.n * s.epsilon**2)
+
+
 def _heterogeneous_time() -> tuple[Rate, ...]:
-    source = Source("Tyurin, Richtarik (2023), arXiv:2305.12387", Status.READ)
-    start = s.L * s.Delta
-    noise = s.sigma**2 * start / (s.n * s.epsilon**2)
-    slowest = s.t_max * start / s.epsilon
     return (
         Rate(
             "malenia_time",
             "Malenia SGD, heterogeneous data, seconds to the target",
             Quantity.TIME,
-            (slowest, s.t_mean * noise),
-            source,
-        ),
-        Rate(
-            "rennala_time",
-            "Rennala SGD, homogeneous data, seconds to the target: the optimal order",
-            Quantity.TIME,
-            (s.t_fast * start / s.epsilon, s.t_fast * noise),
-            source,
-            note=(
-                "For the best n of the workers, t_fast their harmonic mean; cluster_time gives the "
-                "exact time of a batch, rennala_seconds explicit constants."
-            ),
-        ),
-        Rate(
-            "ringmaster_time",
-            "Ringmaster ASGD, homogeneous data, seconds to the target: the optimal order",
-            Quantity.TIME,
-            (s.t_fast * start / s.epsilon, s.t_fast * noise),
-            Source("Maranjyan, Tyurin, Richtarik (2025), arXiv:2501.16168", Status.RECALLED),
-            note="As rennala_time, without batches; ringmaster_steps has explicit constants.",
-        ),
-        Rate(
-            "asynchronous_time",
-            "asynchronous SGD on n workers, homogeneous data, seconds to the target",
-            Quantity.TIME,
-            (s.t_fast * start / s.epsilon, s.t_fast * noise),
-            source,
-            note="As rennala_time, but with t_fast and n of all workers, however slow they are.",
+            (s.t_max * _PER_START, s.t_mean * _PER_NOISE),
+            _TYURIN,
         ),
         Rate(
             "minibatch_time",
             "synchronous mini-batch SGD on n workers, seconds to the target",
             Quantity.TIME,
-            (slowest, s.t_max * noise),
-            source,
+            (s.t_max * _PER_START, s.t_max * _PER_NOISE),
+            _TYURIN,
         ),
+    )
+
+
+def _homogeneous_time() -> tuple[Rate, ...]:
+    fast = (s.t_fast * _PER_START, s.t_fast * _PER_NOISE)
+    ringmaster = Source("Maranjyan, Tyurin, Richtarik (2025), arXiv:2501.16168", Status.RECALLED)
+    texts = (
+        (
+            "rennala_time",
+            "Rennala SGD, homogeneous data, seconds to the target: the optimal order",
+            (
+                "For the best n of the workers, t_fast their harmonic mean; cluster_time gives the "
+                "exact time of a batch, rennala_seconds explicit constants."
+            ),
+            _TYURIN,
+        ),
+        (
+            "ringmaster_time",
+            "Ringmaster ASGD, homogeneous data, seconds to the target: the optimal order",
+            "As rennala_time, without batches; ringmaster_steps has explicit constants.",
+            ringmaster,
+        ),
+        (
+            "asynchronous_time",
+            "asynchronous SGD on n workers, homogeneous data, seconds to the target",
+            "As rennala_time, but with t_fast and n of all workers, however slow they are.",
+            _TYURIN,
+        ),
+    )
+    return tuple(
+        Rate(name, title, Quantity.TIME, fast, source, note=note)
+        for name, title, note, source in texts
     )
 
 
