@@ -105,6 +105,7 @@ def refusal(capsys):
         ('{"other": []}', "holds no array 'traceEvents'"),
         ('{"traceEvents": []}', "holds no step time: read 0 records"),
         ('{"traceEvents": [{"ph": "M"}]}', "read 1 records, skipped 1 without a duration"),
+        ('{"traceEvents": [{"ph": "M"}]}', "torch.profiler writes them with a schedule"),
         ("", "holds no array"),
     ],
 )

@@ -198,7 +198,7 @@ def detectable_gaps(
     """Smallest gaps B above `bound` that empirical Bernstein calls VIOLATED, before any run.
 
     The first is for squared gaps that do not vary, the second for those that vary as much as a
-    law between 0 and `ceiling`^2 can. A gap beyond the ceiling cannot be, let alone be detected.
+    law between 0 and ceiling^2 can. A gap beyond the ceiling cannot be, let alone be detected.
 
     Args:
         n_replicates: R, >= 2.

@@ -12,6 +12,10 @@ from elastic_consistency.studies.traces.records import StepTimes, Tally, step_ti
 _STEP = "ProfilerStep#"
 _MICROSECONDS = 1e-6
 _BUSY = {"kernel", "gpu_memcpy", "gpu_memset"}
+_NO_STEPS = (
+    "file without steps (torch.profiler writes them with a schedule: profile(schedule=...), and "
+    "prof.step() after each step)"
+)
 Intervals = list[tuple[float, float]]
 
 
@@ -33,6 +37,8 @@ def read_kineto(paths: list[Path]) -> StepTimes:
     for path in paths:
         name = _rank(path, taken=own)
         own[name], waits[name] = _steps(path, tally)
+        if not own[name]:
+            tally.skip(_NO_STEPS)
     return step_times(paths[0], "kineto", own, tally, waits=waits)
 
 
