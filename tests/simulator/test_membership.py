@@ -235,6 +235,15 @@ def test_a_pair_of_which_one_is_away_is_no_pair():
     assert rows.time[(rows.op == Op.STEP) & (rows.replica == 0)].tolist()[:3] == [1, 2, 3]
 
 
+def test_nobody_asks_who_is_away_while_somebody_else_is_there():
+    """On a triangle without node 2, nodes 0 and 1 meet before each of their steps."""
+    schedule = _run(PairwiseAveraging(Graph.ring(3)), [1, 1, 1], (Crash(2, 0.5),), 23)
+
+    rows = schedule.rows
+    assert (rows.op == Op.STEP).sum() == 22
+    assert (rows.op == Op.PUT).sum() == 2 * 22
+
+
 def test_who_crashes_between_asking_and_answer_averages_with_nobody():
     """Both ask at 1 s and have the answer at 2 s; node 0 dies at 1.5 s, and node 1 steps alone."""
     cluster = Cluster.alike(2, Constant(1.0), link=Link(0.5))
@@ -272,11 +281,12 @@ def test_a_model_that_everybody_has_lost_is_a_stall():
         _run(LocalSgd(2), [1, 1], faults, 12)
 
 
-def test_an_update_that_is_being_written_is_written_to_its_end():
-    """Read 0.5 s, compute 1 s, write two blocks of 0.5 s; death at 1.75 s, back at 2 s."""
+@pytest.mark.parametrize("at_s", [1.75, 2.25], ids=["before the first block", "after it"])
+def test_an_update_that_is_being_written_is_written_to_its_end(at_s):
+    """Read 0.5 s, compute 1 s, write two blocks of 0.5 s each, until 2.5 s; then read anew."""
     protocol = SharedMemory((1, 1), Constant(0.25), Constant(0.5))
 
-    schedule = _run(protocol, [1], (Crash(0, 1.75, 0.25),), 2)
+    schedule = _run(protocol, [1], (Crash(0, at_s, 0.25),), 2)
 
     assert schedule.jobs.share.tolist() == [1, 1]
     assert schedule.rows.time[schedule.rows.op == Op.ADD].tolist() == [2, 2.5, 4.5, 5]
