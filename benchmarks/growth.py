@@ -21,7 +21,7 @@ from elastic_consistency.execution import Engine
 
 BASE = {"workers": 16, "updates": 4000, "dimension": 10, "replicates": 1}
 CURVES = {
-    "workers": (16, 64, 256, 1024, 4096),
+    "workers": (16, 64, 256, 1024, 2048),
     "updates": (1000, 4000, 16_000, 64_000),
     "dimension": (10, 100, 1000, 10_000, 30_000),
     "replicates": (1, 4, 16, 64, 256, 1024),

@@ -111,8 +111,8 @@ def store_program(n_workers: int, n_jobs: int) -> None:
     env.run(done)
 
 
-def bytes_a_worker(few: int = 10_000, many: int = 100_000) -> float:
-    """Memory of the engine that one more worker costs, traced; rows and drawn delays apart."""
+def bytes_a_worker(few: int = 1000, many: int = 4000) -> float:
+    """Memory of the engine that one more worker costs, traced, its drawn delays included."""
 
     def taken(n_workers: int) -> int:
         cluster = Cluster.alike(n_workers, LAW)
@@ -165,9 +165,10 @@ def measure() -> Iterator[Figure]:
         yield Figure(f"bare heap / pool, {name}", ratios(bare, pooled), "≥ 6")
         yield Figure(f"  bare heap / simulate(), {name}", ratios(bare, total))
     yield Figure("cost of a job at 10,000 workers / at 100", growth(), "≤ 2.5")
-    tasks = [partial(run, 10_000, JOBS) for run in (store_program, engine)]
-    stores, timing = alternate(tasks, PAIRS)
-    yield Figure("Store for each message / timing phase, 10,000", ratios(stores, timing), "≥ 10")
+    tasks = [partial(run, 10_000, 100_000) for run in (store_program, engine, pool)]
+    stores, timing, pooled = alternate(tasks, 3)
+    yield Figure("Store for each message / events, 10,000", ratios(stores, timing), "≥ 10")
+    yield Figure("Store for each message / pool, 10,000", ratios(stores, pooled), "≥ 10")
     yield Figure("engine, bytes a worker", (bytes_a_worker(),), "≤ 350")
 
 
