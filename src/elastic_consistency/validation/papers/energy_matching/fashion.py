@@ -30,7 +30,6 @@ from elastic_consistency.validation.papers.finding import (
 )
 
 _WORKERS = 20
-_FIRST = 2 * FRESH_SEED  # on the seeds before, with batches of 8, GEM had learned too little
 
 
 def whole_data_set(effort: Effort, _value: PaperValue) -> Finding:
@@ -39,8 +38,8 @@ def whole_data_set(effort: Effort, _value: PaperValue) -> Finding:
     Design, before these seeds were run: in every seed GEM has learned and Downpour is near
     chance, as in figure 1d.
     """
-    steps, batch = effort.pick(40, 937), effort.pick(16, 64)
-    seeds = range(_FIRST, _FIRST + effort.pick(2, 3))
+    steps, batch = effort.pick(40, 937), effort.pick(8, 64)
+    seeds = range(FRESH_SEED, FRESH_SEED + effort.pick(2, 3))
     try:
         images = fashion_images()
     except FileNotFoundError:
@@ -58,8 +57,8 @@ def _compare(images: Images, steps: int, batch: int, seeds: range) -> Finding:
     )
     return in_shape(
         (
-            over_seeds("GEM", gem, seed=_FIRST),
-            over_seeds("Downpour", downpour, seed=_FIRST),
+            over_seeds("GEM", gem, seed=FRESH_SEED),
+            over_seeds("Downpour", downpour, seed=FRESH_SEED),
         ),
         (
             at_most("GEM learns: largest loss / ln 10", gem.max() / CHANCE, 0.5),
@@ -68,7 +67,7 @@ def _compare(images: Images, steps: int, batch: int, seeds: range) -> Finding:
         scale=f"the paper's network, all {len(images.labels)} images of Fashion-MNIST, "
         f"n = {_WORKERS}, {steps} steps a worker (paper: 937), batch {batch} (paper: 64), "
         f"{len(seeds)} seeds",
-        why=f"clothes instead of digits, and {steps} steps are few: the losses are not the paper's",
+        why="clothes instead of digits: the losses are not the paper's",
     )
 
 
