@@ -228,7 +228,7 @@ class Schedule:
             for column in fields(table):
                 values = np.ascontiguousarray(getattr(table, column.name))
                 state.update(f"{column.name}:{values.dtype.str}:{values.size};".encode())
-                state.update(values.view(np.uint8))
+                state.update(values.view(np.uint8).data)
         state.update(json.dumps(self.describe(provenance=False), sort_keys=True).encode())
         return state.hexdigest()
 
