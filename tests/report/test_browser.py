@@ -13,8 +13,9 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-backgroun
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium; apt-get install chromium")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def browser():
+    """A browser of its own for each test, so that one that dies takes no other test with it."""
     with playwright.sync_playwright() as driver:
         started = driver.chromium.launch(executable_path=BROWSER, args=FLAGS)
         yield started
@@ -29,6 +30,7 @@ def visit(browser):
     def opened(path, *, width=1200, theme="light"):
         size = {"width": width, "height": 900}
         contexts.append(browser.new_context(viewport=size, color_scheme=theme))
+        contexts[-1].set_default_timeout(240_000)  # of a loaded machine
         page = contexts[-1].new_page()
         page.goto(path.as_uri())
         return page
