@@ -11,12 +11,12 @@ import sympy as sp
 import elastic_consistency.bounds as bounds_package
 from elastic_consistency.bounds import Bound, Status, get, list_bounds, list_rates
 from elastic_consistency.bounds import symbols as s
-from elastic_consistency.bounds.dimension import (
+from elastic_consistency.bounds.explain import example_values
+from elastic_consistency.bounds.proofs.dimension import (
     DimensionError,
     check_dimensions,
     dimension_of,
 )
-from elastic_consistency.bounds.explain import example_values
 from elastic_consistency.execution.quantities import Quantity, Sequence
 
 NEARLY_0 = {"sigma": 1, "alpha": 1e-12, "L": 1}

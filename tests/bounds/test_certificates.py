@@ -5,14 +5,15 @@ from dataclasses import replace
 import pytest
 import sympy as sp
 
-from elastic_consistency.bounds import AssumptionError, DerivationError, get, lemmas, list_bounds
+from elastic_consistency.bounds import AssumptionError, DerivationError, get, list_bounds
 from elastic_consistency.bounds import symbols as s
-from elastic_consistency.bounds.recursions import Recursion
-from elastic_consistency.bounds.region import Region
+from elastic_consistency.bounds.proofs import lemmas
+from elastic_consistency.bounds.proofs.recursions import Recursion
+from elastic_consistency.bounds.proofs.region import Region
+from elastic_consistency.bounds.proofs.steps import Combination, VectorIdentity
+from elastic_consistency.bounds.proofs.telescoping import Telescope
+from elastic_consistency.bounds.proofs.vectors import nonnegative_atom, norm, signed_atom, vector
 from elastic_consistency.bounds.requirements import Requirement
-from elastic_consistency.bounds.steps import Combination, VectorIdentity
-from elastic_consistency.bounds.telescoping import Telescope
-from elastic_consistency.bounds.vectors import nonnegative_atom, norm, signed_atom, vector
 
 NAMES = tuple(bound.name for bound in list_bounds() if bound.proof is not None)
 

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from elastic_consistency.bounds import lemmas
 from elastic_consistency.bounds import symbols as s
 from elastic_consistency.bounds.cluster_time import batch_seconds
-from elastic_consistency.bounds.vectors import (
+from elastic_consistency.bounds.proofs import lemmas
+from elastic_consistency.bounds.proofs.vectors import (
     ORIGIN,
     Atom,
     Point,

@@ -3,13 +3,14 @@
 import pytest
 import sympy as sp
 
-from elastic_consistency.bounds import get, lemmas, list_bounds
+from elastic_consistency.bounds import get, list_bounds
 from elastic_consistency.bounds import symbols as s
-from elastic_consistency.bounds.candidate_premises import candidate_premises, young_squares
-from elastic_consistency.bounds.linear_programme import search
-from elastic_consistency.bounds.multiplier_search import search_bound
-from elastic_consistency.bounds.steps import Combination
-from elastic_consistency.bounds.vectors import nonnegative_atom, point, vector
+from elastic_consistency.bounds.proofs import lemmas
+from elastic_consistency.bounds.proofs.candidate_premises import candidate_premises, young_squares
+from elastic_consistency.bounds.proofs.linear_programme import search
+from elastic_consistency.bounds.proofs.multiplier_search import search_bound
+from elastic_consistency.bounds.proofs.steps import Combination
+from elastic_consistency.bounds.proofs.vectors import nonnegative_atom, point, vector
 
 POINTS = (
     {"L": 1.0, "alpha": 0.5, "B": 1.0, "sigma": 1.0},

@@ -7,10 +7,10 @@ import pytest
 from elastic_consistency.bounds import AssumptionError, get, judge_mutants, list_bounds
 from elastic_consistency.bounds import symbols as s
 from elastic_consistency.bounds.bound import Side
-from elastic_consistency.bounds.counterexamples import systems_for
-from elastic_consistency.bounds.counterexamples.descents import Descent
-from elastic_consistency.bounds.counterexamples.gaps import server_gaps
-from elastic_consistency.bounds.mutants import Verdict, mutants_of
+from elastic_consistency.bounds.proofs.counterexamples import systems_for
+from elastic_consistency.bounds.proofs.counterexamples.descents import Descent
+from elastic_consistency.bounds.proofs.counterexamples.gaps import server_gaps
+from elastic_consistency.bounds.proofs.mutants import Verdict, mutants_of
 
 TIGHT = [bound for bound in list_bounds() if bound.tight]
 CERTIFIED = [bound for bound in list_bounds() if bound.proof is not None and systems_for(bound)]

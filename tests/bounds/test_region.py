@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elastic_consistency.bounds import symbols as s
-from elastic_consistency.bounds.region import Region
+from elastic_consistency.bounds.proofs.region import Region
 
 STEP = Region((sp.Le(s.alpha, 1 / s.L),))
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from elastic_consistency.bounds import get
-from elastic_consistency.bounds.counterexamples.topk_endgame import (
+from elastic_consistency.bounds.proofs.counterexamples.topk_endgame import (
     GRADIENTS,
     UNIT,
     squared_residual,

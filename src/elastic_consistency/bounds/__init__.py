@@ -9,14 +9,14 @@ from elastic_consistency.bounds.bound import (
     evaluate,
 )
 from elastic_consistency.bounds.catalogue import get, list_bounds
-from elastic_consistency.bounds.claims import DerivationError
-from elastic_consistency.bounds.derivation import Derivation
 from elastic_consistency.bounds.explain import explain
-from elastic_consistency.bounds.mutants import judge_mutants
 from elastic_consistency.bounds.pages import write_pages
+from elastic_consistency.bounds.proofs.claims import DerivationError
+from elastic_consistency.bounds.proofs.derivation import Derivation
+from elastic_consistency.bounds.proofs.mutants import judge_mutants
+from elastic_consistency.bounds.proofs.region import Region
 from elastic_consistency.bounds.rate import Rate
 from elastic_consistency.bounds.rate_catalogue import list_rates
-from elastic_consistency.bounds.region import Region
 from elastic_consistency.bounds.relation_catalogue import list_relations
 from elastic_consistency.bounds.requirements import Requirement
 from elastic_consistency.bounds.step_size import Plan, largest_certified_step, plan, steps_to_target

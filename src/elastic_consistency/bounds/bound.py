@@ -10,9 +10,9 @@ from typing import Any, final
 import sympy as sp
 from sympy.core.relational import Relational
 
-from elastic_consistency.bounds.claims import DerivationError
-from elastic_consistency.bounds.derivation import Derivation
-from elastic_consistency.bounds.region import Region
+from elastic_consistency.bounds.proofs.claims import DerivationError
+from elastic_consistency.bounds.proofs.derivation import Derivation
+from elastic_consistency.bounds.proofs.region import Region
 from elastic_consistency.bounds.requirements import Requirement
 from elastic_consistency.bounds.symbols import symbol_table
 from elastic_consistency.execution.quantities import Quantity, Sequence

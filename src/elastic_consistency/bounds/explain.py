@@ -6,9 +6,9 @@ import sympy as sp
 from sympy.core.relational import Relational
 
 from elastic_consistency.bounds.bound import Bound, Side
-from elastic_consistency.bounds.claims import Claim, Step
-from elastic_consistency.bounds.lemmas import Premise
-from elastic_consistency.bounds.steps import Combination
+from elastic_consistency.bounds.proofs.claims import Claim, Step
+from elastic_consistency.bounds.proofs.lemmas import Premise
+from elastic_consistency.bounds.proofs.steps import Combination
 from elastic_consistency.bounds.symbols import symbol_table
 from elastic_consistency.execution.quantities import Sequence
 

@@ -8,8 +8,8 @@ from typing import final
 import sympy as sp
 from sympy.core.relational import Relational
 
-from elastic_consistency.bounds.claims import DerivationError, vanishes
-from elastic_consistency.bounds.region import Region
+from elastic_consistency.bounds.proofs.claims import DerivationError, vanishes
+from elastic_consistency.bounds.proofs.region import Region
 
 NO_VALUES: Mapping[sp.Symbol, sp.Expr] = MappingProxyType({})
 

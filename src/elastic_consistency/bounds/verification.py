@@ -6,9 +6,9 @@ from typing import final
 
 from elastic_consistency.bounds.bound import Bound, Status
 from elastic_consistency.bounds.catalogue import list_bounds
-from elastic_consistency.bounds.claims import DerivationError
-from elastic_consistency.bounds.dimension import DimensionError, check_dimensions
-from elastic_consistency.bounds.mutants import Judged, Verdict, judge_mutants
+from elastic_consistency.bounds.proofs.claims import DerivationError
+from elastic_consistency.bounds.proofs.dimension import DimensionError, check_dimensions
+from elastic_consistency.bounds.proofs.mutants import Judged, Verdict, judge_mutants
 from elastic_consistency.bounds.relation_catalogue import list_relations
 
 

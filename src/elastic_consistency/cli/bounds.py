@@ -139,7 +139,7 @@ def search(name: _Name, json: Json = False) -> None:
     inequality at several ratios. A gain that is also below all other bounds of the catalogue
     is a new theorem at these numbers: write its multipliers as formulas and let verify check.
     """
-    from elastic_consistency.bounds.multiplier_search import search_bound
+    from elastic_consistency.bounds.proofs.multiplier_search import search_bound
 
     bound = _bound(name)
     if bound.proof is None:

@@ -6,13 +6,13 @@ from elastic_consistency.cli.output import console, table
 
 if TYPE_CHECKING:
     from elastic_consistency.bounds import Report
-    from elastic_consistency.bounds.multiplier_search import Searched
+    from elastic_consistency.bounds.proofs.multiplier_search import Searched
     from elastic_consistency.bounds.verification import Row
 
 
 def row_of(row: "Row", *, mutants: bool) -> dict[str, Any]:
     """One row of the report for programs, with its mutants if they are asked for."""
-    from elastic_consistency.bounds.mutants import Verdict
+    from elastic_consistency.bounds.proofs.mutants import Verdict
 
     record = {"bound": row.name, "steps": row.steps}
     record |= {verdict.value: row.count(verdict) for verdict in Verdict}
@@ -33,7 +33,7 @@ def row_of(row: "Row", *, mutants: bool) -> dict[str, Any]:
 
 def show_report(report: "Report", *, mutants: bool) -> None:
     """Print the table of the catalogue, then what failed, then the sums."""
-    from elastic_consistency.bounds.mutants import Verdict
+    from elastic_consistency.bounds.proofs.mutants import Verdict
 
     counted = (Verdict.REJECTED, Verdict.SHARPER, Verdict.UNDECIDED)
     headings = ("bound", "steps>", *(f"{verdict.value}>" for verdict in counted), "status")

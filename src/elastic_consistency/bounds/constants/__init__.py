@@ -1,0 +1,1 @@
+"""The elastic constant B of each system, published and sharp."""

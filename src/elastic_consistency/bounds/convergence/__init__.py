@@ -1,0 +1,1 @@
+"""Convergence theorems, published and sharp."""

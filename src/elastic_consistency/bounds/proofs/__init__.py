@@ -1,0 +1,1 @@
+"""Certificates: premises, steps, what checks them and what breaks them."""
