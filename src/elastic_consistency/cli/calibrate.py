@@ -43,21 +43,21 @@ def calibrate(
     from elastic_consistency.studies.traces.step_tables import Columns
     from elastic_consistency.studies.whole_files import write_whole
 
-    if plot is not None and plot.suffix not in (".svg", ".png"):
-        raise BadInputError(f"--plot must end in .svg or .png, got {plot}")
+    _require_drawable(plot)
     times = read_trace(trace, Columns(worker_column, time_column, seconds_per_unit))
     fits = tuple(fit_laws(seconds) for seconds in times.seconds)
     if output is not None:
-        latencies, between = _latencies(latency_s, rtt)
-        options = {"bandwidth_bytes_per_s": bandwidth, "bytes_sent": bytes_sent}
-        options |= {"latencies_s": latencies, "between_s": between, "workers": workers}
-        write_whole(output, _study(times, options, empirical=empirical))
+        sizes = {"bandwidth_bytes_per_s": bandwidth, "bytes_sent": bytes_sent, "workers": workers}
+        text = _study(times, sizes | _latencies(latency_s, rtt), empirical=empirical)
+        write_whole(output, text)
     if plot is not None:
         write_whole(plot, _drawing(times, fits, plot.suffix))
-    if json:
-        print_json(_record(times, fits))
-    else:
-        _show(times, fits, output)
+    return print_json(_record(times, fits)) if json else _show(times, fits, output)
+
+
+def _require_drawable(plot: Path | None) -> None:
+    if plot is not None and plot.suffix not in (".svg", ".png"):
+        raise BadInputError(f"--plot must end in .svg or .png, got {plot}")
 
 
 def _drawing(times: "StepTimes", fits: tuple[tuple["Fit", ...], ...], suffix: str) -> str | bytes:
@@ -79,18 +79,18 @@ def _study(times: "StepTimes", options: dict[str, Any], *, empirical: bool) -> s
     return fitted_study(times, laws, **options)
 
 
-def _latencies(latency_s: float | None, rtt: Path | None) -> tuple[tuple[float, ...], float]:
+def _latencies(latency_s: float | None, rtt: Path | None) -> dict[str, Any]:
     """Latency to the server of each worker in turn, and between workers, s."""
     from elastic_consistency.studies.traces.rtt import place_server, read_rtt
 
     if rtt is not None and latency_s is None:
         placed = place_server(read_rtt(rtt))
-        return placed.latencies_s, placed.between_s
+        return {"latencies_s": placed.latencies_s, "between_s": placed.between_s}
     if rtt is not None or latency_s is None or latency_s < 0:
         raise BadInputError(
             f"--latency-s must be seconds >= 0 with --output, or --rtt a file, got {latency_s}"
         )
-    return (latency_s,), latency_s
+    return {"latencies_s": (latency_s,), "between_s": latency_s}
 
 
 def _record(times: "StepTimes", fits: tuple[tuple["Fit", ...], ...]) -> dict[str, Any]:
