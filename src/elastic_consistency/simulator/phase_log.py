@@ -42,9 +42,7 @@ class PhaseLog:
                 self._next_phase()
 
     def second_kind(self, until: float) -> list[tuple[float, float]]:
-        """Begin and end of each phase of the second kind that begins before `until`, s."""
-        while self._ends[-1] < until:
-            self._next_phase()
+        """Begin and end of the phases of the second kind before `until`, s, that were asked for."""
         begins, ends = self._ends[::2], self._ends[1::2]
         if len(begins) > len(ends):
             begins = begins[:-1]  # it is not known yet when the phase ends that begins here

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from elastic_consistency.schedule import SERVER, Annotation, Schedule
+from elastic_consistency.schedule import SERVER, Annotation, Op, Schedule
 from elastic_consistency.simulator.clocks import describe_clock
 from elastic_consistency.simulator.cluster import Cluster
 from elastic_consistency.simulator.fault_replay import describe_partition
@@ -45,16 +45,33 @@ def _at_first(cluster: Cluster) -> list[Annotation]:
 
 
 def _suspended(schedule: Schedule, suspensions: dict[int, PhaseLog]) -> list[Annotation]:
-    """One remark for each suspension that begins before the last row, with its end."""
+    """One remark for each suspension that interrupted a computation, with its end.
+
+    Those that pass while a worker waits are as many as there are seconds, and cost nobody any.
+    """
     time = schedule.rows.time
-    if not len(time):
+    if not len(time) or not suspensions:
         return []
-    found = [
-        (begin, worker, end)
-        for worker, phases in suspensions.items()
-        for begin, end in phases.second_kind(float(time[-1]))
-    ]
+    finished = _ends(schedule)
+    found = []
+    for worker, phases in suspensions.items():
+        own = (schedule.jobs.worker == worker) & np.isfinite(schedule.jobs.begin)
+        order = np.argsort(schedule.jobs.begin[own], kind="stable")
+        begun, ended = schedule.jobs.begin[own][order], finished[own][order]
+        for begin, end in phases.second_kind(float(time[-1])):
+            last = int(np.searchsorted(begun, end)) - 1  # the last one that began before its end
+            if last >= 0 and ended[last] > begin:
+                found.append((begin, worker, end))
     return [
         Annotation(int(np.searchsorted(time, begin)), begin, "suspended", worker, f"{end!r}")
         for begin, worker, end in sorted(found)
     ]
+
+
+def _ends(schedule: Schedule) -> np.ndarray:
+    """(J,) when each computation ended, s; the end of the run for those that were lost."""
+    rows = schedule.rows
+    ends = np.full(len(schedule.jobs), float(rows.time[-1]))
+    encoded = np.flatnonzero(rows.op == Op.ENCODE)
+    ends[rows.job[encoded]] = rows.time[encoded]  # the last block of a job wins
+    return ends
