@@ -12,7 +12,7 @@ from elastic_consistency.bounds import get
 from elastic_consistency.bounds.symbols import M, n
 from elastic_consistency.execution.quantities import Sequence
 from elastic_consistency.optimization.compression import ErrorFeedback, Scaling, TopK
-from elastic_consistency.optimization.oracles import Linear
+from elastic_consistency.optimization.oracles import Linear, Quadratic
 from elastic_consistency.optimization.update_rules import SGD, HeavyBall
 from elastic_consistency.simulator import Cluster, Until, simulate
 from elastic_consistency.simulator.delays import Constant
@@ -21,6 +21,7 @@ from elastic_consistency.simulator.protocols import (
     IncrementalAggregate,
     LocalSgd,
     MessagePassing,
+    Rennala,
     Ringmaster,
 )
 from elastic_consistency.validation.adversaries import server_schedule
@@ -55,6 +56,17 @@ MOMENTUM = st.builds(HeavyBall, st.just(0.25), st.sampled_from((0.5, 0.75, 0.9))
 @given(study=SERVER)
 def test_gaps_of_a_server_hold_for_every_order_of_arrivals(name, study):
     assert_bound_holds(get(name), study)
+
+
+def test_a_run_whose_gradients_are_all_discarded_breaks_nothing():
+    """A batch that is never full: no view counts, so there is no gap."""
+    alone = simulate(Rennala(2), Cluster.alike(1, Constant(1.0)), until=Until(jobs=1), seed=0)
+    study = SmallStudy(alone, Quadratic(np.ones(1)), SGD(0.5))
+
+    verdict = assert_bound_holds(get("server_applied_gap"), study)
+
+    assert (alone.jobs.share == 0).all()
+    assert verdict.estimate.value == 0
 
 
 @given(study=SERVER)

@@ -157,9 +157,9 @@ class SmallStudy:
         """Radius of a ball around the minimiser in which all views stayed."""
         if "squared_distance_started" not in self.measurement.traces:
             return math.inf
-        distance = math.sqrt(self.measurement["squared_distance_started"].values.max())
-        gap = self.measurement["gap_started"].values.max() * self.rule.auxiliary_step_size
-        return float(distance + gap)
+        distance = math.sqrt(self.measurement["squared_distance_started"].values.max(initial=0.0))
+        gap = self.measurement["gap_started"].values.max(initial=0.0)
+        return float(distance + gap * self.rule.auxiliary_step_size)
 
     def unmet(self) -> frozenset[Requirement]:
         """Requirements of theorems that this study visibly breaks."""
