@@ -12,6 +12,7 @@ from elastic_consistency.optimization.update_rules import HeavyBall
 from elastic_consistency.simulator import Graph, OnePeerExponential
 from elastic_consistency.simulator.protocols import (
     AsynchronousServer,
+    BlockCoordinate,
     CrashFaults,
     Gossip,
     LocalSgd,
@@ -135,6 +136,7 @@ def test_a_random_codec_has_no_range_on_every_path(study):
     [
         (PairwiseAveraging(Graph.ring(4)), "a schedule of PairwiseAveraging"),
         (Gossip(OnePeerExponential(4), lag=1), "a schedule of Gossip"),
+        (BlockCoordinate((2, 3)), "as a whole"),
     ],
 )
 def test_protocols_without_a_bound_say_so(study, protocol, told):

@@ -15,7 +15,13 @@ from elastic_consistency.optimization.compression import ErrorFeedback, TopK
 from elastic_consistency.optimization.update_rules import GEM, HeavyBall
 from elastic_consistency.simulator import Link, Tree
 from elastic_consistency.simulator.delays import AbstractDelayLaw, Exponential, LogNormal
-from elastic_consistency.simulator.protocols import AllReduce, EnergyMatchingServer, Ringmaster
+from elastic_consistency.simulator.protocols import (
+    AbstractProtocol,
+    AllReduce,
+    EnergyMatchingServer,
+    NormBounded,
+    Ringmaster,
+)
 from elastic_consistency.studies.files import StudyFileError, load_study
 from elastic_consistency.studies.files.building import build
 from elastic_consistency.studies.files.json_schema import study_schema
@@ -187,6 +193,23 @@ def test_energy_matching_has_a_preset_that_runs(written):
     assert first.protocol == EnergyMatchingServer(ahead=True)
     assert isinstance(first.rule, GEM)
     assert run.loss[-1].max() < run.loss[0].min()
+
+
+def test_every_protocol_has_a_preset_whose_schedules_it_recognises(written):
+    """Norm-bounded scheduling asks for gradients, which a study's schedules do not wait for."""
+    found = {}
+    for preset in presets():
+        study = load_study(written(preset_text(preset.name)))
+        first = replace(study.contenders[0], jobs=40)
+        if study.cluster.n_workers == 4:
+            schedule = schedule_of(study, first, 0)
+            schedule.check()
+            first.protocol.restate(schedule)
+        found[type(first.protocol)] = study.oracle.dimension
+        found[type(study.contenders[-1].protocol)] = study.oracle.dimension
+
+    assert set(found) == set(kinds(AbstractProtocol).values()) - {NormBounded}
+    assert set(found.values()) == {31}
 
 
 def test_the_federated_preset_has_slow_phases(written):

@@ -118,6 +118,8 @@ def _any_family(contender: Contender, schedule: Schedule) -> Family | str:
         return "all views of a synchronous round are equal, so that nothing is to be bounded"
     if schedule.metadata.hosts != (SERVER,):
         return _in_rounds(contender, schedule)
+    if schedule.metadata.block_sizes:
+        return "the bounds used here speak of models that are read and changed as a whole"
     if not bool((jobs.share == 1).all()):
         return "at a server the bounds need every gradient to be applied, in full"
     return _at_a_server(contender, schedule)

@@ -64,7 +64,8 @@ def _costs(study: Study) -> list[Cost]:
 
 def cost_of(study: Study, contender: Contender) -> Cost:
     """What one run of `contender` costs, from a pilot."""
-    least = 3 * study.cluster.n_workers
+    # Three rounds; one of local SGD has that many steps of each worker.
+    least = 3 * study.cluster.n_workers * getattr(contender.protocol, "steps", 1)
     short = replace(contender, jobs=min(contender.jobs, max(least, contender.jobs // _PILOT)))
     seed = study.seeds.tuning[0]
     step_size = min(study.step_shares) / study.oracle.constants().smoothness

@@ -1,34 +1,8 @@
 """Commented study files to start from."""
 
-from dataclasses import dataclass
-from typing import final
-
 from elastic_consistency.studies.files.errors import StudyFileError, nearest
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Preset:
-    """A cluster to start from.
-
-    Attributes:
-        name: Its name.
-        about: What it describes, in one line.
-        links: Links and workers as TOML.
-        gradients: Length of a run.
-        payload: Payload as TOML; "" where links have no limit.
-        first: Name, protocol and rule of the first contender as TOML.
-    """
-
-    name: str
-    about: str
-    links: str
-    gradients: int
-    payload: str = ""
-    first: str = """name = "asynchronous"
-protocol = "asynchronous_server"
-rule = "sgd\""""
-
+from elastic_consistency.studies.files.preset import Preset
+from elastic_consistency.studies.files.protocol_presets import protocol_presets
 
 _LOCAL = 'latency_s = 2e-5, jitter = { kind = "constant", seconds = 0.0 }'
 _GIGABIT = 1.25e8
@@ -248,8 +222,8 @@ error_rate = 0.01
 
 
 def presets() -> tuple[Preset, ...]:
-    """Every preset."""
-    return _PRESETS
+    """Every preset: clusters first, then one for each protocol."""
+    return (*_PRESETS, *protocol_presets(_PRESETS[0]))
 
 
 def preset_text(name: str) -> str:
@@ -258,7 +232,7 @@ def preset_text(name: str) -> str:
     Raises:
         StudyFileError: If there is none of that name.
     """
-    by_name = {preset.name: preset for preset in _PRESETS}
+    by_name = {preset.name: preset for preset in presets()}
     if name not in by_name:
         allowed = ", ".join(by_name)
         raise StudyFileError(

@@ -6,7 +6,8 @@ import numpy as np
 
 from elastic_consistency.simulator.delays import Empirical
 from elastic_consistency.studies.files.kinds import file_fields, kind_name
-from elastic_consistency.studies.files.presets import Preset, study_text
+from elastic_consistency.studies.files.preset import Preset
+from elastic_consistency.studies.files.presets import study_text
 from elastic_consistency.studies.traces.records import StepTimes
 
 _STEADY = 'jitter = { kind = "constant", seconds = 0.0 }'
