@@ -1,6 +1,8 @@
 """What the tests of the simulator share."""
 
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -96,6 +98,8 @@ PROTOCOLS = {
         0.3, 2, Order.STEP_THEN_EXCHANGE
     ),
 }
+
+sys.path.insert(0, str(Path(__file__).parent))  # for unreliable, which test files share
 
 
 @pytest.fixture(params=PROTOCOLS.values(), ids=PROTOCOLS.keys(), scope="session")

@@ -8,6 +8,7 @@ import pytest
 import simpy
 from hypothesis import given
 from hypothesis import strategies as st
+from unreliable import BASE, SCRIPTS
 
 from elastic_consistency.schedule import Op
 from elastic_consistency.simulator import (
@@ -24,29 +25,9 @@ from elastic_consistency.simulator import (
     Until,
     simulate,
 )
-from elastic_consistency.simulator.delays import Constant, Exponential
+from elastic_consistency.simulator.delays import Constant
 from elastic_consistency.simulator.processor_sharing import ProcessorSharing
 from elastic_consistency.simulator.protocols import AsynchronousServer, LossyBroadcast
-
-BASE = Cluster.alike(4, Exponential(1.0), link=Link(0.05, Exponential(0.02)))
-SCRIPTS = {
-    "crash": FaultScript((Crash(1, 3.0),)),
-    "crash and restart": FaultScript((Crash(1, 3.0, 5.0),)),
-    "random crashes": FaultScript((RandomCrashes(2, Exponential(5.0), Exponential(2.0)),)),
-    "late start": FaultScript((LateStart(0, 10.0),)),
-    "partition": FaultScript((Partition((0, 1), 5.0, 15.0),)),
-    "lost acknowledgements": FaultScript((), 0.3, 1.0),
-    "everything": FaultScript(
-        (
-            Crash(1, 3.0, 5.0),
-            RandomCrashes(2, Exponential(5.0), Exponential(2.0)),
-            Partition((0, 1), 5.0, 15.0),
-            LateStart(3, 10.0),
-        ),
-        0.1,
-        1.0,
-    ),
-}
 
 
 def _run(script=None, jobs=150, cluster=BASE, seed=1, **arguments):

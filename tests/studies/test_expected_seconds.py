@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from elastic_consistency.simulator.protocols import LocalSgd
 from elastic_consistency.studies import expected_seconds as module
 from elastic_consistency.studies.expected_seconds import (
     Cost,
@@ -61,3 +62,12 @@ def test_a_pilot_keeps_nothing(study, tmp_path):
 
     assert seconds_of_comparison(kept) > 0
     assert kept.finished.count() == 0
+
+
+def test_a_pilot_that_is_shorter_than_a_round_is_the_whole(study):
+    """Twenty local steps of four workers are eighty gradients; a pilot would have twelve."""
+    contender = replace(study.contenders[0], protocol=LocalSgd(20), jobs=160)
+
+    cost = module.cost_of(study, contender)
+
+    assert cost.executing > 0

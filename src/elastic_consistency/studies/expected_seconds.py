@@ -7,6 +7,7 @@ from typing import Any, final
 
 from threadpoolctl import threadpool_limits
 
+from elastic_consistency.schedule import Schedule
 from elastic_consistency.studies.finished_work import FinishedWork
 from elastic_consistency.studies.runs import run_loss, schedule_of
 from elastic_consistency.studies.study import Certificate, Contender, Study
@@ -64,9 +65,6 @@ def _costs(study: Study) -> list[Cost]:
 
 def cost_of(study: Study, contender: Contender) -> Cost:
     """What one run of `contender` costs, from a pilot."""
-    # Three rounds; one of local SGD has that many steps of each worker.
-    least = 3 * study.cluster.n_workers * getattr(contender.protocol, "steps", 1)
-    short = replace(contender, jobs=min(contender.jobs, max(least, contender.jobs // _PILOT)))
     seed = study.seeds.tuning[0]
     step_size = min(study.step_shares) / study.oracle.constants().smoothness
     samples = study.seeds.samples(seed)
@@ -74,13 +72,23 @@ def cost_of(study: Study, contender: Contender) -> Cost:
     def execute() -> Any:
         return run_loss(study, short, schedule, step_size, sample_seeds=samples)
 
-    schedule = schedule_of(study, short, seed)  # the first one pays for what is loaded
+    short, schedule = _pilot(study, contender, seed)  # the first one pays for what is loaded
     execute()
     scale = contender.jobs / short.jobs
     return Cost(
         scale * _seconds_of(lambda: schedule_of(study, short, seed)),
         scale * _seconds_of(execute),
     )
+
+
+def _pilot(study: Study, contender: Contender, seed: int) -> tuple[Contender, Schedule]:
+    """A short run; the whole one where a protocol refuses what is less than one of its rounds."""
+    least = 3 * study.cluster.n_workers
+    short = replace(contender, jobs=min(contender.jobs, max(least, contender.jobs // _PILOT)))
+    try:
+        return short, schedule_of(study, short, seed)
+    except ValueError:
+        return contender, schedule_of(study, contender, seed)
 
 
 def _compared(study: Study, costs: list[Cost]) -> float:
