@@ -9,10 +9,7 @@ one average with a random node. The figure is gossipy's processor time a job / o
 imports and data are outside on both sides; simulating the schedule is inside on ours.
 """
 
-import os
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -23,6 +20,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from figures import Figure, ratios, report
+from peer import seconds
 
 from elastic_consistency.execution import execute
 from elastic_consistency.optimization.oracles import LogisticRegression
@@ -33,23 +31,12 @@ from elastic_consistency.simulator.protocols import PairwiseAveraging
 
 NODES, ROUNDS, FEATURES, CLASSES, BATCH = 100, 8, 64, 10, 32
 PAIRS, REPLICATES = 5, (1, 16)
-PEER = Path(__file__).with_name("gossipy_job.py")
 
 
 def gossipy(python: Path) -> float:
-    """Seconds a job in gossipy, in a process of the peers' environment."""
-    sizes = [str(size) for size in (NODES, ROUNDS, FEATURES, CLASSES, BATCH)]
-    with tempfile.TemporaryDirectory() as folder:
-        # gossipy imports torchvision for image data, which this job does not use.
-        (Path(folder) / "torchvision.py").write_text("")
-        told = subprocess.run(
-            [str(python), str(PEER), *sizes],
-            check=True,
-            capture_output=True,
-            text=True,
-            env=os.environ | {"PYTHONPATH": folder, "OMP_NUM_THREADS": "1"},
-        ).stdout
-    return float(told.split()[-1]) / (NODES * ROUNDS)
+    """Seconds a job in gossipy; it imports torchvision for images, of which this job has none."""
+    sizes = (NODES, ROUNDS, FEATURES, CLASSES, BATCH)
+    return seconds(python, "gossipy_job.py", *sizes, absent=("torchvision",)) / (NODES * ROUNDS)
 
 
 def ours(oracle: LogisticRegression, graph: Graph, replicates: int) -> float:
@@ -73,9 +60,9 @@ def measure(python: Path) -> Iterator[Figure]:
         for _ in range(PAIRS)
     ]
     theirs, *own = zip(*pairs, strict=True)
-    yield Figure("gossipy, us a job", tuple(seconds * 1e6 for seconds in theirs))
-    for replicates, seconds in zip(REPLICATES, own, strict=True):
-        yield Figure(f"gossipy / ours, replicates: {replicates}", ratios(theirs, seconds), "≥ 25")
+    yield Figure("gossipy, us a job", tuple(found * 1e6 for found in theirs))
+    for replicates, found in zip(REPLICATES, own, strict=True):
+        yield Figure(f"gossipy / ours, replicates: {replicates}", ratios(theirs, found), "≥ 25")
 
 
 if __name__ == "__main__":
