@@ -176,7 +176,7 @@ class Metadata:
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Schedule:
     """Who read, computed, sent and applied what, and when.
 
