@@ -30,16 +30,17 @@ from elastic_consistency.validation.papers.finding import (
 )
 
 _WORKERS = 20
+_FIRST = 4 * FRESH_SEED  # on the seeds before, batches of 8 and 40 steps were too few to learn
 
 
 def whole_data_set(effort: Effort, _value: PaperValue) -> Finding:
     """GEM against Downpour at n = 20 on 60000 images; skipped where they are not installed.
 
-    Design, before these seeds were run: in every seed GEM has learned and Downpour is near
-    chance, as in figure 1d.
+    Design, before these seeds were run: batches of 32 and 100 steps; in every seed GEM has
+    learned and Downpour is near chance, as in figure 1d.
     """
-    steps, batch = effort.pick(40, 937), effort.pick(8, 64)
-    seeds = range(FRESH_SEED, FRESH_SEED + effort.pick(2, 3))
+    steps, batch = effort.pick(100, 937), effort.pick(32, 64)
+    seeds = range(_FIRST, _FIRST + 3)
     try:
         images = fashion_images()
     except FileNotFoundError:
@@ -57,8 +58,8 @@ def _compare(images: Images, steps: int, batch: int, seeds: range) -> Finding:
     )
     return in_shape(
         (
-            over_seeds("GEM", gem, seed=FRESH_SEED),
-            over_seeds("Downpour", downpour, seed=FRESH_SEED),
+            over_seeds("GEM", gem, seed=_FIRST),
+            over_seeds("Downpour", downpour, seed=_FIRST),
         ),
         (
             at_most("GEM learns: largest loss / ln 10", gem.max() / CHANCE, 0.5),
@@ -82,6 +83,6 @@ CLAIMS = (
             Status.READ,
         ),
         whole_data_set,
-        seconds=60.0,
+        seconds=150.0,
     ),
 )
