@@ -32,7 +32,7 @@ def copy(tmp_path):
     [
         ("optimization/compression/top_k.py", True),  # two imports away
         ("validation/papers/small_problems.py", True),
-        ("random_streams.py", True),
+        ("random_streams/uniforms.py", True),
         ("validation/papers/energy_matching/figures.py", False),
         ("cli/papers.py", False),
     ],

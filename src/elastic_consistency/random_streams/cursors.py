@@ -1,63 +1,10 @@
-"""Random streams: infinite rows of uniforms, addressed by (seed, cause, worker) and position.
+"""Cursors: where the next uniforms of a stream, or of a job, come from."""
 
-Everything random in the package is a transform of uniforms that are looked up by position.
-Draw k of a stream therefore never depends on how many are drawn at a time, nor on any other
-stream, and two algorithms that share a seed meet the same delays and the same samples.
-"""
-
-from enum import IntEnum
-from functools import lru_cache
 from typing import final
 
 import numpy as np
 
-_LARGEST = 1 - 2.0**-53
-_WORDS_PER_COUNTER = 4  # Philox4x64 turns one counter into four 64-bit words.
-
-
-class Cause(IntEnum):
-    """What a stream decides; streams of different causes are independent."""
-
-    COMPUTE = 1
-    LINK = 2
-    FAULT = 3
-    SAMPLE = 4
-    PHASE = 5
-    TOPOLOGY = 6
-    DATA = 7
-    CODEC = 8
-
-
-@lru_cache(maxsize=65536)
-def _key(seed: int, cause: int, worker: int) -> tuple[int, int]:
-    # spawn_key takes no negative number, and the server is worker -1.
-    sequence = np.random.SeedSequence(seed, spawn_key=(cause, worker + 1))
-    words = sequence.generate_state(2, np.uint64)
-    return int(words[0]), int(words[1])
-
-
-def uniforms(seed: int, cause: Cause, worker: int, first: int, count: int) -> np.ndarray:
-    """Draws `first` to `first + count` of one stream.
-
-    Args:
-        seed: Seed of the run, >= 0.
-        cause: What the stream decides.
-        worker: Worker that draws, -1 for the server or for draws that belong to nobody.
-        first: Position of the first draw, >= 0.
-        count: Number of draws, >= 0.
-
-    Returns:
-        (count,) float64 in the open interval (0, 1), so that every inverse distribution
-        function is finite on it.
-
-    Source: Salmon, Moraes, Dror, Shaw (2011), Parallel Random Numbers: As Easy as 1, 2, 3.
-    """
-    counter, skipped = divmod(first, _WORDS_PER_COUNTER)
-    generator = np.random.Philox(key=_key(seed, cause, worker), counter=counter)
-    words = generator.random_raw(skipped + count)[skipped:]
-    # 53 bits and half a step, so that 0 is never returned; the largest word rounds up to 1.
-    values = ((words >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
-    return np.minimum(values, _LARGEST)
+from elastic_consistency.random_streams.uniforms import Cause, uniforms
 
 
 @final
