@@ -19,6 +19,7 @@ from elastic_consistency.bounds.rate import Rate
 from elastic_consistency.bounds.rate_catalogue import list_rates
 from elastic_consistency.bounds.relation_catalogue import list_relations
 from elastic_consistency.bounds.requirements import Requirement
+from elastic_consistency.bounds.scope import Scope, System
 from elastic_consistency.bounds.step_size import Plan, largest_certified_step, plan, steps_to_target
 from elastic_consistency.bounds.verification import Report, verify_all
 
@@ -32,9 +33,11 @@ __all__ = [
     "Region",
     "Report",
     "Requirement",
+    "Scope",
     "Side",
     "Source",
     "Status",
+    "System",
     "evaluate",
     "explain",
     "get",

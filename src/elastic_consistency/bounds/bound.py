@@ -14,6 +14,7 @@ from elastic_consistency.bounds.proofs.claims import DerivationError
 from elastic_consistency.bounds.proofs.derivation import Derivation
 from elastic_consistency.bounds.proofs.region import Region
 from elastic_consistency.bounds.requirements import Requirement
+from elastic_consistency.bounds.scope import Scope
 from elastic_consistency.bounds.symbols import symbol_table
 from elastic_consistency.execution.quantities import Quantity, Sequence
 
@@ -79,6 +80,7 @@ class Bound:
         proof: Function that builds the derivation, or None.
         tight: Whether some system attains it (in the limit).
         note: A remark: what the bound does not say, or how it compares.
+        scope: The runs of which it speaks, which studies judge; or why they cannot judge it.
     """
 
     name: str
@@ -93,6 +95,7 @@ class Bound:
     proof: Callable[[], Derivation] | None = None
     tight: bool = False
     note: str = ""
+    scope: Scope | str = "it does not say of which runs it speaks"
 
     @property
     def status(self) -> Status:

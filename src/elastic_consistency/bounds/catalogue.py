@@ -113,9 +113,9 @@ from elastic_consistency.bounds.convergence.topk_theorems import (
 )
 
 _BOUNDS = (
-    server_applied_gap,
     server_started_gap,
     server_in_flight_gap,
+    server_applied_gap,
     server_error_feedback_gap,
     shared_memory_gap,
     published_shared_memory_gap,

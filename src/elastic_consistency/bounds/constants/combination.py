@@ -7,6 +7,7 @@ from elastic_consistency.bounds.proofs.gap_sums import GAP, PAGE
 from elastic_consistency.bounds.proofs.steps import Combination
 from elastic_consistency.bounds.proofs.vectors import vector
 from elastic_consistency.bounds.requirements import Requirement
+from elastic_consistency.bounds.scope import Scope, System
 from elastic_consistency.bounds.symbols import B_1, B_2, alpha
 from elastic_consistency.execution.quantities import Quantity, Sequence
 
@@ -43,4 +44,5 @@ combined_gap = Bound(
         "Weights matter: error feedback adds its constant once on p averaging nodes, n times on "
         "a server with n workers (see server_error_feedback_gap). It adds any number by turns."
     ),
+    scope=Scope(System.SERVER, rules=("heavy_ball", "nesterov")),
 )

@@ -13,6 +13,7 @@ from elastic_consistency.bounds.proofs.recursions import Recursion
 from elastic_consistency.bounds.proofs.steps import Combination, SquareRoot
 from elastic_consistency.bounds.proofs.vectors import nonnegative_atom, squared_norm, vector
 from elastic_consistency.bounds.requirements import Requirement
+from elastic_consistency.bounds.scope import Scope, System
 from elastic_consistency.bounds.symbols import L, alpha, f, p, sigma
 from elastic_consistency.execution.quantities import Quantity, Sequence
 
@@ -83,6 +84,7 @@ crash_gap = replace(
     message_drop_gap,
     name="crash_gap",
     title="f nodes crash in mid-broadcast; what they failed to send stays missing",
+    scope=Scope(System.ROUNDS, ("crash_faults",)),
     note="Messages that a crashed node failed to send are lost; equal to the published constant.",
 )
 published_crash_gap = replace(
@@ -92,6 +94,8 @@ published_crash_gap = replace(
     source=PAPER,
     note="Right and attained.",
 )
+_SUBSTITUTED = Scope(System.ROUNDS, ("crash_faults substitute",))
+
 crash_substitution_gap = Bound(
     name="crash_substitution_gap",
     title="f nodes crash in one round; receivers use their own gradient instead",
@@ -104,6 +108,7 @@ crash_substitution_gap = Bound(
     source=Source("docs/theory/stand_in.md", Status.DERIVED),
     proof=lambda: prove_stand_in(f),
     note="Attained in the limit of small steps; crashes in different rounds: sqrt(2 f) sigma / p.",
+    scope=_SUBSTITUTED,
 )
 published_crash_substitution_gap = Bound(
     name="published_crash_substitution_gap",
@@ -116,4 +121,5 @@ published_crash_substitution_gap = Bound(
     requirements=STAND_IN_REQUIREMENTS,
     source=replace(PAPER, status=Status.IMPLIED),
     note="The condition on the step size is ours: the statement asks for a small one.",
+    scope=_SUBSTITUTED,
 )

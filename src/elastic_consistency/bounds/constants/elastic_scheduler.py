@@ -9,11 +9,15 @@ from elastic_consistency.bounds.proofs.gap_sums import PAGE, gap_of_a_sum
 from elastic_consistency.bounds.proofs.lemmas import JOBS_BETWEEN
 from elastic_consistency.bounds.proofs.vectors import vector
 from elastic_consistency.bounds.requirements import Requirement
+from elastic_consistency.bounds.scope import Scope, System
 from elastic_consistency.bounds.symbols import L, M, alpha, beta, p, sigma
 from elastic_consistency.execution.quantities import Quantity, Sequence
 
 _NODES = sp.Ge(p, 2, evaluate=False)
 _REQUIRED = frozenset({Requirement.SECOND_MOMENT, Requirement.CATCH_UP})
+
+_AT_ONCE = Scope(System.ROUNDS, ("layerwise variance_bounded",))
+_TESTED = Scope(System.ROUNDS, ("norm_bounded",))
 
 elastic_variance_gap = Bound(
     name="elastic_variance_gap",
@@ -27,6 +31,7 @@ elastic_variance_gap = Bound(
     source=Source("docs/theory/stand_in.md", Status.DERIVED),
     proof=lambda: prove_stand_in(p - 1),
     note="Attained in the limit of small steps.",
+    scope=_AT_ONCE,
 )
 published_elastic_variance_gap = Bound(
     name="published_elastic_variance_gap",
@@ -42,6 +47,7 @@ published_elastic_variance_gap = Bound(
         Status.IMPLIED,
     ),
     note="The condition on the step size is ours; under it the sharp constant implies this one.",
+    scope=_AT_ONCE,
 )
 elastic_norm_gap = Bound(
     name="elastic_norm_gap",
@@ -61,6 +67,7 @@ elastic_norm_gap = Bound(
     ),
     tight=True,
     note="A test at the receiver alone does not give the factor sqrt(1 - beta^2).",
+    scope=_TESTED,
 )
 elastic_norm_any_gap = Bound(
     name="elastic_norm_any_gap",
@@ -79,4 +86,5 @@ elastic_norm_any_gap = Bound(
         weight=1 / p,
     ),
     tight=True,
+    scope=_TESTED,
 )

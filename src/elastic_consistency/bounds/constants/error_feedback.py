@@ -10,6 +10,7 @@ from elastic_consistency.bounds.proofs.recursions import Recursion
 from elastic_consistency.bounds.proofs.steps import Combination, SquareRoot
 from elastic_consistency.bounds.proofs.vectors import norm, squared_norm, vector
 from elastic_consistency.bounds.requirements import Requirement
+from elastic_consistency.bounds.scope import Scope, System
 from elastic_consistency.bounds.symbols import M, alpha, gamma
 from elastic_consistency.execution.quantities import Quantity, Sequence
 
@@ -89,6 +90,8 @@ def prove_by_young(parameter: sp.Expr, *, limit: sp.Expr, root: sp.Expr) -> Deri
     return Derivation(GAP / alpha, (grows, stays, bounded, norm_bounded, gap))
 
 
+_SCOPE = Scope(System.ROUNDS, ("all_reduce",), codecs=("error_feedback",))
+
 error_feedback_gap = Bound(
     name="error_feedback_gap",
     title="error feedback with a contraction gamma, one node or p averaging nodes",
@@ -102,6 +105,7 @@ error_feedback_gap = Bound(
     proof=prove_by_minkowski,
     tight=True,
     note="Q(w) = (1 - sqrt(gamma)) w with a constant gradient attains it.",
+    scope=_SCOPE,
 )
 
 _PUBLISHED_SQUARE = (2 - gamma) * gamma / (1 - gamma) ** 3
@@ -122,6 +126,7 @@ published_error_feedback_gap = Bound(
         1 - gamma, limit=_PUBLISHED_SQUARE, root=sp.sqrt(_PUBLISHED_SQUARE)
     ),
     note="Young's inequality with b = 1 - gamma; touches the sharp one at gamma = .382 only.",
+    scope=_SCOPE,
 )
 
 _KARIMIREDDY_SQUARE = 4 * gamma / (1 - gamma) ** 2
@@ -139,4 +144,5 @@ karimireddy_error_feedback_gap = Bound(
         (1 - gamma) / (2 * gamma), limit=_KARIMIREDDY_SQUARE, root=2 * _ROOT / (1 - gamma)
     ),
     note="Below the elastic consistency constant for gamma > 2/3; looser than the sharp one.",
+    scope=_SCOPE,
 )

@@ -11,6 +11,7 @@ from elastic_consistency.bounds.proofs.recursions import Recursion
 from elastic_consistency.bounds.proofs.steps import Combination
 from elastic_consistency.bounds.proofs.vectors import norm, vector
 from elastic_consistency.bounds.requirements import Requirement
+from elastic_consistency.bounds.scope import Scope, System
 from elastic_consistency.bounds.symbols import M, alpha, k, rho
 from elastic_consistency.execution.quantities import Quantity, Sequence
 
@@ -75,6 +76,7 @@ gossip_gap = Bound(
     proof=prove_adapt_then_combine,
     tight=True,
     note="The worst single node can reach more: ring of 8: 5.3125 against 4.1213.",
+    scope=Scope(System.ROUNDS, ("gossip graph",), over_nodes=True),
 )
 gossip_combine_first_gap = Bound(
     name="gossip_combine_first_gap",
@@ -88,6 +90,7 @@ gossip_combine_first_gap = Bound(
     source=Source(_PAGE, Status.DERIVED),
     proof=prove_combine_then_adapt,
     tight=True,
+    scope="no protocol of the package mixes before it steps",
 )
 one_peer_exponential_gap = Bound(
     name="one_peer_exponential_gap",
@@ -105,4 +108,5 @@ one_peer_exponential_gap = Bound(
         size=lemmas.part(vector("part"), vector("G")),
     ),
     tight=True,
+    scope=Scope(System.ROUNDS, ("gossip one_peer_exponential",), over_nodes=True),
 )

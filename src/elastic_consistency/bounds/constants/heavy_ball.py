@@ -9,6 +9,7 @@ from elastic_consistency.bounds.proofs.recursions import Recursion
 from elastic_consistency.bounds.proofs.steps import Combination, VectorIdentity
 from elastic_consistency.bounds.proofs.vectors import Vector, norm, vector
 from elastic_consistency.bounds.requirements import Requirement
+from elastic_consistency.bounds.scope import Scope, System
 from elastic_consistency.bounds.symbols import M, alpha, mu
 from elastic_consistency.execution.quantities import Quantity, Sequence
 
@@ -62,6 +63,7 @@ heavy_ball_gap = Bound(
     proof=lambda: prove(_FOLLOWING, mu),
     tight=True,
     note="The gap is divided by the step size alpha / (1 - mu) of the shifted sequence.",
+    scope=Scope(System.ROUNDS, ("all_reduce",), rules=("heavy_ball",)),
 )
 nesterov_gap = Bound(
     name="nesterov_gap",
@@ -76,4 +78,5 @@ nesterov_gap = Bound(
     proof=lambda: prove(_GRADIENT + mu * _FOLLOWING, mu**2),
     tight=True,
     note="mu times the gap of the heavy ball, at the same step of the shifted sequence.",
+    scope=Scope(System.ROUNDS, ("all_reduce",), rules=("nesterov",)),
 )

@@ -11,6 +11,7 @@ from elastic_consistency.bounds.proofs.recursions import Recursion
 from elastic_consistency.bounds.proofs.steps import Combination, SquareRoot
 from elastic_consistency.bounds.proofs.vectors import squared_norm, vector
 from elastic_consistency.bounds.requirements import Requirement
+from elastic_consistency.bounds.scope import Scope, System
 from elastic_consistency.bounds.symbols import H, M, alpha, n, sigma
 from elastic_consistency.execution.quantities import Quantity, Sequence
 
@@ -83,6 +84,7 @@ local_sgd_gap = Bound(
         size=lemmas.deviation_from_mean(vector("part"), vector("G")),
     ),
     tight=True,
+    scope=Scope(System.ROUNDS, ("local_sgd",), over_nodes=True),
 )
 local_sgd_noise_gap = Bound(
     name="local_sgd_noise_gap",
@@ -104,4 +106,5 @@ local_sgd_noise_gap = Bound(
     source=Source(_PAGE, Status.DERIVED),
     proof=prove_noise,
     tight=True,
+    scope="a linear loss has no minimiser, and with it no ball on which constants hold",
 )

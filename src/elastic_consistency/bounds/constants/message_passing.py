@@ -13,6 +13,7 @@ from elastic_consistency.bounds.proofs.recursions import Recursion
 from elastic_consistency.bounds.proofs.steps import Combination, SquareRoot
 from elastic_consistency.bounds.proofs.vectors import Vector, norm, squared_norm, vector
 from elastic_consistency.bounds.requirements import Requirement
+from elastic_consistency.bounds.scope import Scope, System
 from elastic_consistency.bounds.symbols import G, M, alpha, f, p, sigma, tau
 from elastic_consistency.execution.quantities import Quantity, Sequence
 
@@ -88,6 +89,8 @@ def _noises(count: Premise) -> tuple[Combination, Recursion, Combination, Square
     return one_noise, all_noises, squared, root
 
 
+_SCOPE = Scope(System.ROUNDS, ("message_passing",))
+
 message_passing_gap = Bound(
     name="message_passing_gap",
     title="message passing, p nodes, messages at most tau rounds late",
@@ -108,6 +111,7 @@ message_passing_gap = Bound(
         "Equal to the published constant; attained by aligned gradients. Without HELD_BACK it is "
         "false: 0 at tau = 0, where a fast peer's next update makes it M/2 (p = 2)."
     ),
+    scope=_SCOPE,
 )
 message_passing_noise_gap = Bound(
     name="message_passing_noise_gap",
@@ -134,6 +138,7 @@ message_passing_noise_gap = Bound(
         "Below (p-1) tau M / p, where M^2 = G^2 + sigma^2, if and only if "
         "2 sqrt(N) G <= (N-1) sigma, N = (p-1) tau."
     ),
+    scope=_SCOPE,
 )
 message_drop_gap = Bound(
     name="message_drop_gap",
@@ -152,6 +157,7 @@ message_drop_gap = Bound(
     ),
     tight=True,
     note="Independent losses without retransmission have no finite constant.",
+    scope=_SCOPE,
 )
 published_message_passing_gap = replace(
     message_passing_gap,

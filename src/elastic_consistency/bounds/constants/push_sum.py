@@ -11,6 +11,7 @@ from elastic_consistency.bounds.proofs.recursions import Recursion
 from elastic_consistency.bounds.proofs.steps import Combination
 from elastic_consistency.bounds.proofs.vectors import norm, vector
 from elastic_consistency.bounds.requirements import Requirement
+from elastic_consistency.bounds.scope import Scope, System
 from elastic_consistency.bounds.symbols import M, alpha, m_rounds, rho, w_mass
 from elastic_consistency.execution.quantities import Quantity, Sequence
 
@@ -102,4 +103,5 @@ push_sum_gap = Bound(
         "Without delays w_mass = 1 and B is gossip_gap (m_rounds = 1) or one_peer_exponential_gap "
         "(rho = 0). The plain rms over nodes is at most 1/sqrt(least mass) times larger."
     ),
+    scope=Scope(System.ROUNDS, ("gossip graph",), over_nodes=True),
 )

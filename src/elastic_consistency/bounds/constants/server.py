@@ -12,6 +12,7 @@ from elastic_consistency.bounds.proofs.recursions import Recursion
 from elastic_consistency.bounds.proofs.steps import Combination
 from elastic_consistency.bounds.proofs.vectors import norm, vector
 from elastic_consistency.bounds.requirements import Requirement
+from elastic_consistency.bounds.scope import Scope, System
 from elastic_consistency.bounds.symbols import M, alpha, c_jobs, gamma, n, tau_max
 from elastic_consistency.execution.quantities import Quantity, Sequence
 
@@ -32,6 +33,7 @@ server_started_gap = Bound(
         lemmas.one_job_per_worker(JOBS_BETWEEN), identity=lemmas.started_gap()
     ),
     tight=True,
+    scope=Scope(System.SERVER),
 )
 
 server_in_flight_gap = Bound(
@@ -47,6 +49,7 @@ server_in_flight_gap = Bound(
     proof=lambda: gap_of_a_sum(lemmas.jobs_in_flight(JOBS_BETWEEN), identity=lemmas.started_gap()),
     tight=True,
     note="The schedule gives c_jobs; it is n - 1 when no worker reads ahead.",
+    scope=Scope(System.SERVER),
 )
 
 server_applied_gap = Bound(
@@ -64,6 +67,7 @@ server_applied_gap = Bound(
     ),
     tight=True,
     note="With stragglers tau_max is unbounded while the started order keeps (n - 1) M.",
+    scope=Scope(System.SERVER),
 )
 
 
@@ -108,4 +112,5 @@ server_error_feedback_gap = Bound(
     proof=prove_server_with_residuals,
     tight=True,
     note="On a server residuals enter with weight n; on p averaging nodes with weight 1.",
+    scope=Scope(System.SERVER, codecs=("error_feedback",)),
 )

@@ -8,6 +8,7 @@ from elastic_consistency.bounds.proofs.gap_sums import PAGE, gap_of_a_sum
 from elastic_consistency.bounds.proofs.lemmas import JOBS_BETWEEN
 from elastic_consistency.bounds.proofs.vectors import vector
 from elastic_consistency.bounds.requirements import Requirement
+from elastic_consistency.bounds.scope import Scope
 from elastic_consistency.bounds.symbols import M, d, tau_max
 from elastic_consistency.execution.quantities import Quantity, Sequence
 
@@ -32,6 +33,7 @@ shared_memory_gap = Bound(
     ),
     tight=True,
     note="No factor sqrt(d): a part of a gradient is never longer than the gradient.",
+    scope=Scope(protocols=("shared_memory",)),
 )
 published_shared_memory_gap = Bound(
     name="published_shared_memory_gap",
@@ -47,4 +49,5 @@ published_shared_memory_gap = Bound(
         Status.IMPLIED,
     ),
     note="Loose by sqrt(d).",
+    scope=Scope(protocols=("shared_memory",)),
 )

@@ -8,6 +8,7 @@ from elastic_consistency.bounds.constants.error_feedback import (
     published_error_feedback_gap,
 )
 from elastic_consistency.bounds.proofs.specialisation import specialise
+from elastic_consistency.bounds.scope import Scope, System
 from elastic_consistency.bounds.symbols import K, M, d, gamma
 from elastic_consistency.execution.quantities import Quantity, Sequence
 
@@ -18,6 +19,9 @@ _ATTRIBUTION = "Nadiradze, Markov, Chatterjee, Kungurtsev, Alistarh (2021), tabl
 def _at(general: Bound, contraction: sp.Expr) -> sp.Expr:
     return general.expression.subs(gamma, contraction)
 
+
+_TOP_K = Scope(System.ROUNDS, ("all_reduce",), codecs=("error_feedback top_k",))
+_ONE_BIT = Scope(System.ROUNDS, ("all_reduce",), codecs=("error_feedback scaled_sign",))
 
 topk_gap = Bound(
     name="topk_gap",
@@ -34,6 +38,7 @@ topk_gap = Bound(
         "Only gamma = 1 - K/d is used. For TopK itself the worst case lies above the conjectured "
         "(2 / pi) (d / K) M: ten gradients with d = 5, K = 1 reach 3.303 M > 3.184 M."
     ),
+    scope=_TOP_K,
 )
 one_bit_gap = Bound(
     name="one_bit_gap",
@@ -47,6 +52,7 @@ one_bit_gap = Bound(
     source=Source(_PAGE, Status.DERIVED),
     proof=lambda: specialise(error_feedback_gap, {gamma: 1 - 1 / d}),
     note="Worst case over gradients; with Gaussian gradients the scaled sign has gamma = .37.",
+    scope=_ONE_BIT,
 )
 published_topk_gap = Bound(
     name="published_topk_gap",
@@ -59,6 +65,7 @@ published_topk_gap = Bound(
     requirements=error_feedback_gap.requirements,
     source=Source(_ATTRIBUTION, Status.REPRODUCED),
     proof=lambda: specialise(published_error_feedback_gap, {gamma: 1 - K / d}),
+    scope=_TOP_K,
 )
 published_one_bit_gap = Bound(
     name="published_one_bit_gap",
@@ -71,4 +78,5 @@ published_one_bit_gap = Bound(
     requirements=error_feedback_gap.requirements,
     source=Source(_ATTRIBUTION, Status.REPRODUCED),
     proof=lambda: specialise(published_error_feedback_gap, {gamma: 1 - 1 / d}),
+    scope=_ONE_BIT,
 )

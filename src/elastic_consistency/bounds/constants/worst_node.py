@@ -9,6 +9,8 @@ from elastic_consistency.execution.quantities import Quantity, Sequence
 
 _PAGE = "docs/theory/mixing.md"
 
+_WORST = "it says what the worst gradients attain, and a run meets others"
+
 one_peer_worst_node_gap = Bound(
     name="one_peer_worst_node_gap",
     title="one-peer exponential graph of 2^k nodes: worst single node",
@@ -21,6 +23,7 @@ one_peer_worst_node_gap = Bound(
     source=Source(_PAGE, Status.ARGUED),
     tight=True,
     note="Sum over lags s < k of 2 (1 - 2^(s - k)); proof on its page.",
+    scope=_WORST,
 )
 one_peer_noise_gap = Bound(
     name="one_peer_noise_gap",
@@ -36,4 +39,5 @@ one_peer_noise_gap = Bound(
     source=Source(_PAGE, Status.ARGUED),
     tight=True,
     note="Squares: sum over lags s < k of 2^-s - 2^-k; proof on its page.",
+    scope=_WORST,
 )

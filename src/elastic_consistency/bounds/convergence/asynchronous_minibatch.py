@@ -27,4 +27,5 @@ lian_nonconvex = Bound(
         "The step on the mean of m samples is sqrt(m Delta / (L T sigma^2)), sigma^2 the variance "
         "of one. D1 with R = tau + 1 gives the constant 4 exactly: 2 + 1 (1 + 1)."
     ),
+    scope="its step size is tied to the number of steps, and a study chooses from a list",
 )

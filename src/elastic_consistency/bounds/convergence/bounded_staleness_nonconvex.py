@@ -10,6 +10,7 @@ from elastic_consistency.bounds.proofs.steps import Combination
 from elastic_consistency.bounds.proofs.telescoping import Average, Telescope
 from elastic_consistency.bounds.proofs.vectors import point, squared_norm, vector
 from elastic_consistency.bounds.requirements import NOISY_DESCENT, Requirement
+from elastic_consistency.bounds.scope import Scope, System
 from elastic_consistency.bounds.symbols import Delta, L, R, T, alpha, sigma
 from elastic_consistency.execution.quantities import Quantity, Sequence
 
@@ -76,4 +77,5 @@ bounded_staleness_nonconvex = Bound(
     source=Source("docs/theory/bounded_staleness.md", Status.DERIVED),
     proof=prove,
     note="R is the larger of 1 and the bound on the staleness.",
+    scope=Scope(System.SERVER),
 )

@@ -94,6 +94,8 @@ def convex_expression() -> sp.Expr:
     return 2 * R0**2 / (alpha * T) + 4 * L * alpha**2 * B**2 + 2 * alpha * sigma**2
 
 
+_UNMEASURED = "it speaks of losses at the views, and studies measure them at the sequence"
+
 convex_single_step = Bound(
     name="convex_single_step",
     title="CV1: convex smooth loss, one gradient a step, elastic constant B",
@@ -107,6 +109,7 @@ convex_single_step = Bound(
     source=Source("docs/theory/strongly_convex_single_step.md", Status.DERIVED),
     proof=prove,
     note="Average of E[f(v_t) - f*] over the views; a time average of B^2 suffices.",
+    scope=_UNMEASURED,
 )
 
 convex_sharp_step = Bound(
@@ -126,4 +129,5 @@ convex_sharp_step = Bound(
         "on a cone with a rounded tip, the noise on (L/2) x^2 as alpha comes to 1/L, the gap as "
         "alpha comes to 0 if it changes its sign at each step."
     ),
+    scope=_UNMEASURED,
 )

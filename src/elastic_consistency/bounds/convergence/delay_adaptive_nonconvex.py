@@ -95,4 +95,5 @@ delay_adaptive_nonconvex = Bound(
         "Average over T started gradients, weighted with their step sizes; T is large against n, "
         "since the last jobs in flight have no staleness yet."
     ),
+    scope="its average is weighted by step sizes, and a study takes the plain one",
 )

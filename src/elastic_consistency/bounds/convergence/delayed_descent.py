@@ -96,6 +96,7 @@ delayed_gradient_descent = Bound(
     source=Source(_PAGE, Status.DERIVED),
     proof=prove,
     note="Average of |grad f|^2 at the views; continuous at tau = 0, where it is the classic one.",
+    scope="gradients at the views are not measured, and those of a study are noisy",
 )
 fixed_delay_stability = Bound(
     name="fixed_delay_stability",

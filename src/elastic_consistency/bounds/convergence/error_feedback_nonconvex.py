@@ -11,6 +11,7 @@ from elastic_consistency.bounds.proofs.steps import Combination
 from elastic_consistency.bounds.proofs.telescoping import Average, Telescope
 from elastic_consistency.bounds.proofs.vectors import Vector, point, squared_norm, vector
 from elastic_consistency.bounds.requirements import NOISY_DESCENT, Requirement
+from elastic_consistency.bounds.scope import Scope, System
 from elastic_consistency.bounds.symbols import Delta, L, T, alpha, gamma, p, sigma
 from elastic_consistency.execution.quantities import Quantity, Sequence
 
@@ -109,6 +110,7 @@ error_feedback_nonconvex = Bound(
     requirements=_REQUIRED,
     source=Source("docs/theory/error_feedback.md", Status.DERIVED),
     proof=lambda: prove(nodes=False),
+    scope="EFp speaks of the same runs, and of more nodes than one",
 )
 error_feedback_parallel_nonconvex = Bound(
     name="error_feedback_parallel_nonconvex",
@@ -121,4 +123,5 @@ error_feedback_parallel_nonconvex = Bound(
     requirements=_REQUIRED | {Requirement.SYNCHRONOUS, Requirement.OBLIVIOUS},
     source=Source("docs/theory/error_feedback.md", Status.DERIVED),
     proof=lambda: prove(nodes=True),
+    scope=Scope(System.ROUNDS, ("all_reduce",), codecs=("error_feedback",)),
 )

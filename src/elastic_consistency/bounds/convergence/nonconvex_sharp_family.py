@@ -69,4 +69,5 @@ nonconvex_sharp_family = Bound(
     source=Source("docs/theory/nonconvex_single_step.md", Status.DERIVED),
     proof=prove,
     note="theta of the order of alpha gives the leading constants 1 and 1/2 of plain SGD.",
+    scope="its parameter theta is free, and no run chooses it",
 )

@@ -9,6 +9,7 @@ from elastic_consistency.bounds.proofs.steps import Combination
 from elastic_consistency.bounds.proofs.telescoping import Telescope
 from elastic_consistency.bounds.proofs.vectors import point, squared_norm, vector
 from elastic_consistency.bounds.requirements import NOISY_DESCENT, Requirement
+from elastic_consistency.bounds.scope import SINGLE_STEPS
 from elastic_consistency.bounds.symbols import B, Delta, L, T, alpha, sigma
 from elastic_consistency.execution.quantities import Quantity, Sequence
 
@@ -66,4 +67,5 @@ nonconvex_single_step = Bound(
         "elastic constant and which is fixed before the sample; a time average of B^2 suffices. "
         "At alpha = 1/L a quadratic attains each term by itself."
     ),
+    scope=SINGLE_STEPS,
 )

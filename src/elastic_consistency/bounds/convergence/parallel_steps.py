@@ -21,6 +21,7 @@ from elastic_consistency.bounds.proofs.vectors import (
     vector,
 )
 from elastic_consistency.bounds.requirements import Requirement
+from elastic_consistency.bounds.scope import PARALLEL_STEPS
 from elastic_consistency.bounds.symbols import R0, B, Delta, L, T, alpha, c, p, sigma, w_min
 from elastic_consistency.execution.quantities import Quantity, Sequence
 
@@ -109,6 +110,7 @@ nonconvex_parallel_step = Bound(
     source=Source("docs/theory/nonconvex_single_step.md", Status.DERIVED),
     proof=prove_nonconvex,
     note="Smallest E|grad f(x_t)|^2 over t < T; with w_min = 1 it is the average.",
+    scope=PARALLEL_STEPS,
 )
 strongly_convex_parallel_step = Bound(
     name="strongly_convex_parallel_step",
@@ -128,4 +130,5 @@ strongly_convex_parallel_step = Bound(
     requirements=strongly_convex_single_step.requirements | _NOISE_OF_NODES,
     source=Source("docs/theory/strongly_convex_single_step.md", Status.DERIVED),
     proof=prove_strongly_convex,
+    scope=PARALLEL_STEPS,
 )

@@ -14,6 +14,7 @@ from elastic_consistency.bounds.convergence.parallel_steps import (
 from elastic_consistency.bounds.convergence.strongly_convex_single_step import (
     strongly_convex_single_step,
 )
+from elastic_consistency.bounds.scope import PARALLEL_STEPS, SINGLE_STEPS
 from elastic_consistency.bounds.symbols import R0, B, Delta, L, T, alpha_0, c, p, sigma
 from elastic_consistency.execution.quantities import Quantity, Sequence
 
@@ -21,6 +22,8 @@ _PAPER = "Nadiradze, Markov, Chatterjee, Kungurtsev, Alistarh (2021), arXiv:2001
 _ROOT = sp.sqrt(T)
 _LOG = sp.log(T)
 _LOG_P = sp.log(T * p)
+
+_TIED = "its step size is tied to the number of steps, and a study chooses from a list"
 
 published_nonconvex_single_step = Bound(
     name="published_nonconvex_single_step",
@@ -36,6 +39,7 @@ published_nonconvex_single_step = Bound(
     requirements=nonconvex_single_step.requirements,
     source=Source(_PAPER, Status.IMPLIED),
     note="NC1 gives 2, 1, 1 and 0 instead of 4, 2, 6 and 6, from T >= L^2 alpha_0^2 on.",
+    scope=SINGLE_STEPS,
 )
 published_nonconvex_parallel_step = Bound(
     name="published_nonconvex_parallel_step",
@@ -51,6 +55,7 @@ published_nonconvex_parallel_step = Bound(
     requirements=nonconvex_parallel_step.requirements,
     source=Source(_PAPER, Status.IMPLIED),
     note="At least half of the nodes take part; NCp gives 4, 1, 1 and 0 instead of 8, 4, 8 and 16.",
+    scope=PARALLEL_STEPS,
 )
 published_strongly_convex_single_step = Bound(
     name="published_strongly_convex_single_step",
@@ -69,6 +74,7 @@ published_strongly_convex_single_step = Bound(
         "Implied by SC2 for all L >= c, by SC1 only for L >= (1 + sqrt(3)) / 2 c. SC2 needs "
         "T / log T >= L/c + 1 instead of T >= 144 (L / c)^4."
     ),
+    scope=_TIED,
 )
 published_strongly_convex_parallel_step = Bound(
     name="published_strongly_convex_parallel_step",
@@ -88,4 +94,5 @@ published_strongly_convex_parallel_step = Bound(
     requirements=strongly_convex_parallel_step.requirements,
     source=Source(_PAPER, Status.IMPLIED),
     note="alpha = 2 log(T p) / (c T); implied by SCp2 even if only half of the nodes take part.",
+    scope=_TIED,
 )

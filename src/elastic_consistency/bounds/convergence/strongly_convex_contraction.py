@@ -27,6 +27,7 @@ from elastic_consistency.bounds.proofs.vectors import (
     squared_norm,
     vector,
 )
+from elastic_consistency.bounds.scope import PARALLEL_STEPS, SINGLE_STEPS
 from elastic_consistency.bounds.symbols import R0, B, L, T, alpha, c, p, sigma, w_min
 from elastic_consistency.execution.quantities import Quantity, Sequence
 
@@ -145,6 +146,7 @@ strongly_convex_contraction = Bound(
         "alpha = 2/(L + c) by a gap that changes its sign at each step, start and noise on "
         "(c/2) x^2."
     ),
+    scope=SINGLE_STEPS,
 )
 strongly_convex_parallel_contraction = Bound(
     name="strongly_convex_parallel_contraction",
@@ -157,4 +159,5 @@ strongly_convex_parallel_contraction = Bound(
     requirements=strongly_convex_parallel_step.requirements,
     source=Source(_PAGE, Status.DERIVED),
     proof=prove_parallel,
+    scope=PARALLEL_STEPS,
 )

@@ -9,6 +9,7 @@ from elastic_consistency.bounds.proofs.recursions import Recursion
 from elastic_consistency.bounds.proofs.steps import Combination
 from elastic_consistency.bounds.proofs.vectors import ORIGIN, Point, point, squared_norm, vector
 from elastic_consistency.bounds.requirements import NOISY_DESCENT, Requirement
+from elastic_consistency.bounds.scope import SINGLE_STEPS
 from elastic_consistency.bounds.symbols import R0, B, L, T, alpha, c, sigma
 from elastic_consistency.execution.quantities import Quantity, Sequence
 
@@ -77,4 +78,5 @@ strongly_convex_single_step = Bound(
     source=Source("docs/theory/strongly_convex_single_step.md", Status.DERIVED),
     proof=prove,
     note="E|x_T - x*|^2; B must hold at every step, a time average does not suffice.",
+    scope=SINGLE_STEPS,
 )

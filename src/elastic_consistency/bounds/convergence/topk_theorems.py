@@ -67,6 +67,8 @@ def prove_lemma() -> Derivation:
     return Derivation(GAP / alpha, (grows, stays, gap))
 
 
+_UNMEASURED = "it speaks of gradients at the views, and studies measure them at the sequence"
+
 aligned_contraction_gap = Bound(
     name="aligned_contraction_gap",
     title="TopK paper, Lemma 2: P nodes, alignment xi, contraction gamma",
@@ -82,6 +84,7 @@ aligned_contraction_gap = Bound(
         "C in the paper, gamma = 1 - K/d; at xi = 0 the sharp constant. The assumption on xi is "
         "not needed: a residual on each node gives xi = 0, and xi is not small for small K."
     ),
+    scope="no run tells the alignment constant xi in advance",
 )
 _FLOOR = sp.sqrt(epsilon_x) * M * C
 topk_convex_theorem = Bound(
@@ -124,6 +127,7 @@ topk_nonconvex_theorem = Bound(
         "The condition sum (2 (1 - K/d))^k < oo fails for K <= d/2; it comes from |a + b|^2 <= "
         "2 |a|^2 + 2 |b|^2, and topk_nonconvex needs no such condition."
     ),
+    scope="no run tells the alignment constant xi in advance",
 )
 
 
@@ -181,6 +185,7 @@ nonconvex_at_views = Bound(
     source=Source(_PAGE, Status.DERIVED),
     proof=prove_at_views,
     note="Average of E|grad f(v_t)|^2, where the gradients are computed; no limit on alpha.",
+    scope=_UNMEASURED,
 )
 topk_nonconvex = Bound(
     name="topk_nonconvex",
@@ -194,4 +199,5 @@ topk_nonconvex = Bound(
     source=Source(_PAGE, Status.DERIVED),
     proof=lambda: insert_constant(nonconvex_at_views, topk_gap),
     note="Average of E|grad f(v_t)|^2; replaces the condition of the paper's theorem.",
+    scope=_UNMEASURED,
 )
