@@ -102,10 +102,11 @@ def test_control_c_is_one_line_and_keeps_what_is_finished(elastic, study_file, t
     code, told = _interrupted(words, tmp_path, signal.SIGINT)
 
     assert code == 130
+    work = FinishedWork(tmp_path / "out" / "unfinished")
+    assert work.count() >= 3
     assert told.splitlines()[-1] == (
-        "elastic: interrupted; what was finished is kept, and the same command goes on from there"
+        f"elastic: interrupted; {work.told()}, and the same command goes on from there"
     )
-    assert FinishedWork(tmp_path / "out" / "unfinished").count() >= 3
     assert elastic(*words).code == 0
 
 
@@ -138,11 +139,13 @@ def test_a_full_disk_is_one_line_and_keeps_what_is_finished(
     with monkeypatch.context() as patch:
         patch.setattr(finished_work, "write_whole", full)
         answer = elastic(*words)
-    before = len(computed)
+    before, kept = len(computed), FinishedWork(tmp_path / "out" / "unfinished").told()
     again = elastic(*words)
 
     assert (answer.code, answer.out) == (1, "")
-    assert answer.err.splitlines()[-1].endswith("no space left on device")
+    goes_on = "and the same command goes on from there"
+    told = f".npz: no space left on device; {kept}, {goes_on}"
+    assert answer.err.splitlines()[-1].endswith(told)
     assert again.code == 0, again.err
     # Without what was kept the second run would compute all that the first one did, and more.
     assert len(computed) - before == 8

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elastic_consistency.cli.failures import FAILED, BadInputError
+from elastic_consistency.cli.failures import FAILED, BadInputError, keeping
 from elastic_consistency.cli.output import Json, console, print_json, progress_bar, say_aside, table
 from elastic_consistency.cli.run import Modules
 from elastic_consistency.cli.waiting import announce
@@ -67,11 +67,12 @@ def advise(
     given = (model_mb, gbit_s, latency_s, workers)
     path, folder = _study_file(study, trace, output, given)
     asked = _asked(path, folder, own=own, modules=tuple(allow_module or ()))
-    announce(seconds_of_advice(asked), quiet=json, finished=asked.finished.count())
-    with progress_bar(quiet=json) as progress:
-        advice = find_advice(asked, progress)
-    write_json(folder / "advice.json", advice)
-    write_whole(folder / "advice.html", advice_page(advice, asked))
+    with keeping(asked.finished.told):
+        announce(seconds_of_advice(asked), quiet=json, finished=asked.finished.count())
+        with progress_bar(quiet=json) as progress:
+            advice = find_advice(asked, progress)
+        write_json(folder / "advice.json", advice)
+        write_whole(folder / "advice.html", advice_page(advice, asked))
     asked.finished.clear()
     if json:
         print_json(advice)

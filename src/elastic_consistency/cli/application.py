@@ -1,8 +1,5 @@
 """The command `elastic`: its verbs, and the way from arguments to an exit code."""
 
-import sys
-from collections.abc import Sequence
-
 import typer
 
 from elastic_consistency.cli.advise import advise
@@ -19,7 +16,7 @@ from elastic_consistency.cli.papers import papers_verbs
 from elastic_consistency.cli.predict import predict
 from elastic_consistency.cli.replay import replay
 from elastic_consistency.cli.report import report
-from elastic_consistency.cli.run import run
+from elastic_consistency.cli.run import run as run_study
 from elastic_consistency.cli.simulate import simulate
 
 _HELP = (
@@ -48,7 +45,7 @@ def application() -> typer.Typer:
     app.callback()(_every_verb)
     app.command(epilog="Example: elastic demo --slowdown 3 --output my-demo")(demo)
     app.command(epilog="Example: elastic new two_nodes")(new)
-    app.command(epilog="Example: elastic run two_nodes.toml --output answer")(run)
+    app.command("run", epilog="Example: elastic run two_nodes.toml --output answer")(run_study)
     calibrate_example = "calibrate steps.csv --output mine.toml --latency-s 0.0005"
     app.command(epilog=f"Example: elastic {calibrate_example}")(calibrate)
     app.command(epilog="Example: elastic advise two_nodes.toml")(advise)
@@ -68,13 +65,8 @@ def application() -> typer.Typer:
     return app
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code.
-
-    Args:
-        arguments: Words after `elastic`; those of the process by default.
-    """
-    words = list(sys.argv[1:] if arguments is None else arguments)
+def run(words: list[str]) -> int:
+    """Run the verb that `words` begin with, and return the exit code."""
     traceback = "--traceback" in words
 
     def command() -> object:

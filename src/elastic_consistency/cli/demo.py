@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elastic_consistency.cli.failures import FAILED
+from elastic_consistency.cli.failures import FAILED, keeping
 from elastic_consistency.cli.output import Json, console, print_json, progress_bar, say_aside
 from elastic_consistency.cli.waiting import announce
 
@@ -56,21 +56,12 @@ def demo(
 
 def present(study: "Study", output: Path, *, ranks: int, json: bool) -> None:
     """Run a study, write its files, show its card; exit code 1 if a verdict failed."""
-    from elastic_consistency.report.page import write_report
-    from elastic_consistency.studies.expected_seconds import seconds_of_study
     from elastic_consistency.studies.finished_work import FinishedWork
-    from elastic_consistency.studies.power import power_of_study
-    from elastic_consistency.studies.run_study import run_study, save_outcome
 
-    resumable = replace(study, finished=FinishedWork(output / "unfinished"))
-    left = resumable.finished.count()
-    seconds = seconds_of_study(resumable)
-    announce(seconds, quiet=json, finished=left, foretold=lambda: power_of_study(study))
-    with progress_bar(quiet=json) as progress:
-        outcome = run_study(resumable, output, ranks=ranks, progress=progress)
-        progress.say("writing the report", 0.97)
-        outcome = save_outcome(write_report(outcome, output), output)
-    resumable.finished.clear()
+    work = FinishedWork(output / "unfinished")
+    with keeping(work.told):
+        outcome = _outcome(replace(study, finished=work), output, ranks=ranks, quiet=json)
+    work.clear()
     if json:
         print_json(outcome)
     else:
@@ -79,6 +70,23 @@ def present(study: "Study", output: Path, *, ranks: int, json: bool) -> None:
         say_aside(line)
     if outcome.failures:
         raise typer.Exit(FAILED)
+
+
+def _outcome(study: "Study", output: Path, *, ranks: int, quiet: bool) -> "StudyOutcome":
+    """What came out, when all of its files are in `output`; until then none of them is."""
+    from elastic_consistency.report.page import write_report
+    from elastic_consistency.studies.expected_seconds import seconds_of_study
+    from elastic_consistency.studies.power import power_of_study
+    from elastic_consistency.studies.run_study import run_study, save_outcome
+    from elastic_consistency.studies.whole_files import staged
+
+    seconds, left = seconds_of_study(study), study.finished.count()
+    announce(seconds, quiet=quiet, finished=left, foretold=lambda: power_of_study(study))
+    stage = staged(output, output / "unfinished" / "files", last="manifest.json")
+    with stage as folder, progress_bar(quiet=quiet) as progress:
+        outcome = run_study(study, folder, ranks=ranks, progress=progress)
+        progress.say("writing the report", 0.97)
+        return save_outcome(write_report(outcome, folder), folder)
 
 
 def _show(outcome: "StudyOutcome", output: Path) -> None:

@@ -1,8 +1,10 @@
 """Errors become one line on stderr and an exit code that scripts can use."""
 
 import errno
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, final
 
 import typer
@@ -11,7 +13,8 @@ FINE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 # The base of all errors of usage, wherever this version of typer keeps it.
 _UsageProblem: Any = typer.BadParameter.__mro__[2]
-_DISK_TROUBLE = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS}
+_DISK_TROUBLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS}
+_GOES_ON = "and the same command goes on from there"
 
 
 @final
@@ -24,6 +27,28 @@ class RunFailedError(RuntimeError):
     """The input was fine, but the run did not come to its end."""
 
 
+@final
+class InterruptedWorkError(RuntimeError):
+    """Somebody pressed Ctrl-C; the message says what is kept."""
+
+
+@contextmanager
+def keeping(kept: Callable[[], str]) -> Iterator[None]:
+    """Where finished parts are kept: whoever is cut short hears where, and how to go on.
+
+    Args:
+        kept: Says it, as in "3 finished parts are in answer/unfinished".
+    """
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        raise InterruptedWorkError(f"interrupted; {kept()}, {_GOES_ON}") from error
+    except OSError as error:
+        if error.errno in _DISK_TROUBLE:
+            error.add_note(f"{kept()}, {_GOES_ON}")
+        raise
+
+
 def exit_code_of(command: Callable[[], Any], *, traceback: bool = False) -> int:
     """Run `command`; say what went wrong in one line on stderr and return the exit code.
 
@@ -33,11 +58,15 @@ def exit_code_of(command: Callable[[], Any], *, traceback: bool = False) -> int:
     """
     try:
         returned = command()
+        sys.stdout.flush()
     except _UsageProblem as problem:
         return _refuse_usage(problem)
     except KeyboardInterrupt:
         return _interrupted()
-    except BrokenPipeError:
+    except InterruptedWorkError as interruption:
+        return _say(str(interruption), INTERRUPTED)
+    except (BrokenPipeError, SystemExit):  # rich turns the one into the other
+        _print_what_can_be_printed()
         return FINE  # whoever read our output has seen enough
     except (ValueError, KeyError, TypeError, OSError, ArithmeticError, RuntimeError) as error:
         if traceback:
@@ -49,7 +78,7 @@ def exit_code_of(command: Callable[[], Any], *, traceback: bool = False) -> int:
 
 
 def _interrupted() -> int:
-    line = "interrupted; what was finished is kept, and the same command goes on from there"
+    line = "interrupted; files are as they were or whole, and the same command starts again"
     return _say(line, INTERRUPTED)
 
 
@@ -69,8 +98,15 @@ def _usage_line(problem: Any) -> str:
 
 
 def _line(error: Exception) -> str:
+    return "; ".join((_message(error), *getattr(error, "__notes__", ())))
+
+
+def _message(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {(error.strerror or str(error)).lower()}"
+    if isinstance(error, OSError) and error.errno in _DISK_TROUBLE:
+        _print_what_can_be_printed()
+        return f"standard output or temporary files: {os.strerror(error.errno).lower()}"
     # str() of a KeyError is the repr of its message.
     text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
     return " ".join(text.split()) or type(error).__name__
@@ -85,3 +121,12 @@ def _code(error: Exception) -> int:
 def _say(line: str, code: int) -> int:
     sys.stderr.write(f"elastic: {line}\n")
     return code
+
+
+def _print_what_can_be_printed() -> None:
+    """Flush; what cannot be printed is dropped, or Python would try again and complain."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with suppress(OSError, ValueError):  # no stream of this process
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -115,8 +115,7 @@ def _run(settings: "LiveSettings", problem: tuple[Any, ...], path: Path) -> "Liv
         raise RunFailedError(NO_TORCH)
     if not path.parent.is_dir():
         raise BadInputError(f"--output must be in a folder that exists, got {path}")
-    check, schedule = check_live(settings, *problem)
-    schedule.save(path)
+    check, _ = check_live(settings, *problem, keep=lambda schedule: schedule.save(path))
     return check
 
 

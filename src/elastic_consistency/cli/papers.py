@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from elastic_consistency.cli.failures import BadInputError
+from elastic_consistency.cli.failures import BadInputError, keeping
 from elastic_consistency.cli.output import Json, console, print_json, progress_bar, table
 
 if TYPE_CHECKING:
@@ -55,13 +55,15 @@ def run(
     from elastic_consistency.validation.papers.run import run_claims
 
     claims, records = _chosen(name, everything), []
-    with progress_bar(quiet=json) as progress:
-        for record in run_claims(claims, output, effort=Effort(full=full), listener=progress.say):
-            records.append(record)
-            if not json:
-                _print_row(record)
-    if everything:
-        _write(records, output)
+    effort = Effort(full=full)
+    with keeping(lambda: f"{len(records)} finished claims are in {output}"):
+        with progress_bar(quiet=json) as progress:
+            for record in run_claims(claims, output, effort=effort, listener=progress.say):
+                records.append(record)
+                if not json:
+                    _print_row(record)
+        if everything:
+            _write(records, output)
     if json:
         print_json(records)
 
@@ -89,12 +91,13 @@ def _print_row(record: dict[str, Any]) -> None:
 
 def _write(records: list[dict[str, Any]], output: Path) -> None:
     """One HTML page and one markdown table beside the records."""
+    from elastic_consistency.studies.whole_files import write_whole
     from elastic_consistency.validation.papers.page import html
     from elastic_consistency.validation.papers.table import markdown
 
     about = _about()
-    (output / "papers.html").write_text(html(records, about=about), "utf-8")
-    (output / "papers.md").write_text(markdown(records, about=about), "utf-8")
+    write_whole(output / "papers.html", html(records, about=about))
+    write_whole(output / "papers.md", markdown(records, about=about))
 
 
 def _about() -> str:

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from elastic_consistency.cli.failures import FAILED, BadInputError, RunFailedError
+from elastic_consistency.cli.failures import FAILED, BadInputError, RunFailedError, keeping
 from elastic_consistency.cli.live import problem_of, settings_of
 from elastic_consistency.cli.output import Json, console, print_json, say_aside, table
 from elastic_consistency.cli.replay import ContenderName
 
 if TYPE_CHECKING:
+    from elastic_consistency.studies.finished_work import FinishedWork
     from elastic_consistency.studies.held_out import Prediction
+    from elastic_consistency.studies.live_check import LiveSettings
 
 _Gradients = Annotated[
     int, typer.Option(help="Gradients of each worker; of all together at a server.")
@@ -23,6 +25,9 @@ _Pause = Annotated[
 ]
 _Study = Annotated[
     Path | None, typer.Option(help="Takes problem, rule and codec from it; those of the demo else.")
+]
+_Output = Annotated[
+    Path | None, typer.Option(help="Folder of prediction.json; predict-PROTOCOL by default.")
 ]
 _STEP_SHARE = 0.0625  # of 1 / L
 _ReadPause = Annotated[float, typer.Option(help="Seconds between two blocks hogwild reads.")]
@@ -39,30 +44,46 @@ def predict(
     held_out: Annotated[int, typer.Option(help="Live runs that the fit never sees.")] = 2,
     study: _Study = None,
     contender: ContenderName = None,
+    output: _Output = None,
     json: Json = False,
 ) -> None:
     """Fit a simulation to a live run, compare it with other live runs; exit 1 if it misses.
 
     An error counts as none below a tenth of the figure, or below twice the largest distance
-    between two live runs.
+    between two live runs. Finished live runs are kept until the prediction is written.
     """
+    from elastic_consistency.studies.finished_work import FinishedWork
+    from elastic_consistency.studies.whole_files import write_json
+
     counts = (("--workers", workers), ("--gradients", gradients), ("--held-out", held_out))
     for name, value in (*counts, ("--blocks", blocks)):
         if value < 1:
             raise BadInputError(f"{name} must be a number >= 1, got {value}")
     pauses = tuple(pause_s or ())
     settings = settings_of(protocol, workers, gradients, seed, pauses, 1, blocks, read_pause_s)
-    found = _found(settings, held_out, study, contender, quiet=json)
+    folder = output or Path(f"predict-{protocol}")
+    work = FinishedWork(folder / "unfinished")
+    with keeping(work.told):
+        found = _found(settings, held_out, (study, contender), work, quiet=json)
+        record = {"holds": found.holds, "prediction": _record(found)}
+        write_json(folder / "prediction.json", record)
+    work.clear()
     if json:
-        print_json({"holds": found.holds, "prediction": _record(found)})
+        print_json(record)
     else:
         _show(found)
+        console().print(f"Files in {folder}/: prediction.json", markup=False)
     if not found.holds:
         raise typer.Exit(FAILED)
 
 
 def _found(
-    settings: Any, held_out: int, study: Path | None, contender: str | None, *, quiet: bool
+    settings: "LiveSettings",
+    held_out: int,
+    asked: tuple[Path | None, str | None],
+    work: "FinishedWork",
+    *,
+    quiet: bool,
 ) -> "Prediction":
     from elastic_consistency.studies.held_out import predict_held_out
     from elastic_consistency.studies.held_out.prediction import refuse_unpredictable
@@ -71,12 +92,12 @@ def _found(
     refuse_unpredictable(settings, held_out)
     if not has_torch():
         raise RunFailedError(NO_TORCH)
-    oracle, rule, codec = problem_of(study, contender, _STEP_SHARE, ())
+    problem = problem_of(*asked, _STEP_SHARE, ())
 
     def tell(text: str) -> None:
         say_aside(text, quiet=quiet)
 
-    return predict_held_out(settings, oracle, rule, codec, held_out=held_out, tell=tell)
+    return predict_held_out(settings, *problem, held_out=held_out, tell=tell, finished=work)
 
 
 def _record(found: "Prediction") -> dict[str, Any]:

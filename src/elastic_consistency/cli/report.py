@@ -34,20 +34,22 @@ def report(
 def _of_schedule(source: Path, output: Path | None) -> Path:
     from elastic_consistency.report.schedule_page import schedule_page
     from elastic_consistency.schedule import Schedule
+    from elastic_consistency.studies.whole_files import write_whole
 
     schedule = Schedule.load(source)
     schedule.check()
     page = output or source.with_suffix(".html")
-    page.write_text(schedule_page(schedule, source.stem), encoding="utf-8")
+    write_whole(page, schedule_page(schedule, source.stem))
     return page
 
 
 def _of_study(source: Path, output: Path | None) -> Path:
     from elastic_consistency.report.page import page, report_figures
     from elastic_consistency.studies.run_study import load_outcome
+    from elastic_consistency.studies.whole_files import write_whole
 
     result = source / "result.json" if source.is_dir() else source
     outcome = load_outcome(result)
     written = output or result.with_name("report.html")
-    written.write_text(page(outcome, report_figures(outcome)), encoding="utf-8")
+    write_whole(written, page(outcome, report_figures(outcome)))
     return written

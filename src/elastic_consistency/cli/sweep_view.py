@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from elastic_consistency.cli.failures import FAILED
+from elastic_consistency.cli.failures import FAILED, keeping
 from elastic_consistency.cli.output import console, print_json, progress_bar, say_aside, table
 from elastic_consistency.cli.pools import PoolChoice, pool_of
 from elastic_consistency.cli.waiting import announce
@@ -26,18 +26,14 @@ def present_sweep(
     """Run a sweep, resume it if it was interrupted, and show its points."""
     from elastic_consistency.studies.sweeps.run_sweep import run_sweep, seconds_of_sweep
 
-    if pool.is_here and not json:
-        seconds, left = seconds_of_sweep(content, path, output / "points.jsonl", modules=modules)
-        announce(seconds / pool.jobs, quiet=json, finished=left)
-    with progress_bar(quiet=json) as progress, pool_of(pool, output / "slurm") as executor:
-        result = run_sweep(
-            content,
-            path,
-            output / "points.jsonl",
-            executor=executor,
-            modules=modules,
-            progress=progress,
-        )
+    points = output / "points.jsonl"
+    with keeping(lambda: f"finished points are in {points}"):
+        if pool.is_here and not json:
+            seconds, left = seconds_of_sweep(content, path, points, modules=modules)
+            announce(seconds / pool.jobs, quiet=json, finished=left)
+        with progress_bar(quiet=json) as progress, pool_of(pool, output / "slurm") as executor:
+            options: dict[str, Any] = {"executor": executor, "progress": progress}
+            result = run_sweep(content, path, points, modules=modules, **options)
     if json:
         print_json(result)
     else:

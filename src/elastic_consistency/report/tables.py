@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from elastic_consistency._whole_files import whole_file
 from elastic_consistency.studies.certification import Certification
 from elastic_consistency.studies.comparison import ContenderResult
 from elastic_consistency.studies.curves import Band
@@ -20,10 +21,10 @@ def save_tables(outcome: StudyOutcome, folder: Path) -> tuple[str, ...]:
     import pyarrow as pa
     from pyarrow import parquet
 
-    folder.mkdir(parents=True, exist_ok=True)
     tables = {name: rows for name, rows in report_tables(outcome).items() if rows}
     for name, rows in tables.items():
-        parquet.write_table(pa.Table.from_pylist(rows), folder / f"{name}.parquet")
+        with whole_file(folder / f"{name}.parquet") as beside:
+            parquet.write_table(pa.Table.from_pylist(rows), beside)
     return tuple(tables)
 
 

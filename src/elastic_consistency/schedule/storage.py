@@ -7,12 +7,12 @@ with nulls, so one file holds everything and any parquet reader can open it.
 
 import hashlib
 import json
-import os
 from pathlib import Path
 from typing import Any, final
 
 import numpy as np
 
+from elastic_consistency._whole_files import whole_file
 from elastic_consistency.schedule.table import (
     FORMAT_VERSION,
     Annotation,
@@ -58,19 +58,15 @@ def save_schedule(schedule: Schedule, path: Path) -> None:
 
     table = _to_arrow(schedule)
     floats = [name for name, (_, _, dtype, _) in _COLUMNS.items() if dtype is np.float64]
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
+    with whole_file(path) as beside:
         parquet.write_table(
             table,
-            temporary,
+            beside,
             compression="zstd",
             use_dictionary=[name for name in _COLUMNS if name not in floats],
             use_byte_stream_split=floats,
             write_page_checksum=True,
         )
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def load_schedule(path: Path) -> Schedule:

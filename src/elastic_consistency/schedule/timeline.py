@@ -12,6 +12,7 @@ from typing import Any, final
 
 import numpy as np
 
+from elastic_consistency._whole_files import whole_file
 from elastic_consistency.schedule.idle_spans import (
     away_spans,
     cut_off_spans,
@@ -44,7 +45,7 @@ def save_timeline(schedule: Schedule, path: str | Path) -> int:
     drawing.draw_updates()
     drawing.draw_messages()
     drawing.draw_rows()
-    with Path(path).open("wb") as file:
+    with whole_file(Path(path)) as beside, beside.open("wb") as file:
         trace = TraceFile(file)
         for lane in drawing.lanes():
             order = len(_LANES) * (lane[0] + 1) + _LANES.index(lane[1])

@@ -2,24 +2,27 @@
 
 A part is a schedule or a handful of arrays. Its name is a digest of everything that it depends
 on, the code included, so nothing that is found can be out of date. Each is written whole or not
-at all.
+at all; one that a broken disk has damaged is computed again.
 """
 
 import hashlib
 import inspect
 import shutil
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any, final
+from zipfile import BadZipFile
 
 import numpy as np
 
 import elastic_consistency
 from elastic_consistency.schedule import Schedule
+from elastic_consistency.schedule.storage import StorageError
 from elastic_consistency.studies.whole_files import write_whole
 
 Arrays = dict[str, np.ndarray]
@@ -41,7 +44,7 @@ class FinishedWork:
         if self.folder is None:
             return simulate()
         path = self.folder / f"{digest_of(of)}.parquet"
-        if path.exists():
+        with suppress(FileNotFoundError, StorageError):
             return Schedule.load(path)
         made = simulate()
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -53,12 +56,19 @@ class FinishedWork:
         if self.folder is None:
             return compute()
         path = self.folder / f"{digest_of(of)}.npz"
-        if path.exists():
-            with np.load(path, allow_pickle=False) as found:
-                return dict(found)
+        with (
+            suppress(FileNotFoundError, EOFError, ValueError, BadZipFile),
+            np.load(path, allow_pickle=False) as found,
+        ):
+            return dict(found)
         made = compute()
         write_whole(path, _packed(made))
         return made
+
+    def told(self) -> str:
+        """Where how many parts are, in words."""
+        count = self.count()
+        return f"{count} finished part{'s are' if count != 1 else ' is'} in {self.folder}"
 
     def count(self) -> int:
         """Number of finished parts."""

@@ -1,5 +1,6 @@
 """A live run, and whether the schedule that it recorded is what happened."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -101,8 +102,17 @@ def check_live(
     oracle: AbstractOracle,
     rule: AbstractRule,
     codec: AbstractCodec | None = None,
+    *,
+    keep: Callable[[Schedule], object] = lambda schedule: None,
 ) -> tuple[LiveCheck, Schedule]:
     """Run real processes, record their schedule, execute it, and compare.
+
+    Args:
+        settings: What runs.
+        oracle: The problem.
+        rule: The update rule.
+        codec: Compression of updates; none by default.
+        keep: Gets the schedule as soon as it is recorded; nobody can record it once more.
 
     Raises:
         ValueError: If the protocol cannot have so many workers or such a rule.
@@ -122,6 +132,7 @@ def check_live(
         pauses=settings.every_pause(),
         block_sizes=_blocks(oracle.dimension, settings.blocks) if hogwild else (),
     )
+    keep(run.schedule)
     executed = execute(run.schedule, oracle, rule, seeds=(run.seed,), codec=codec)
     pairs = zip(run.models, executed.models, strict=True)
     found = LiveCheck(

@@ -12,6 +12,7 @@ from elastic_consistency.optimization.oracles import AbstractOracle
 from elastic_consistency.optimization.update_rules import AbstractRule
 from elastic_consistency.schedule import Schedule
 from elastic_consistency.simulator import Until, simulate
+from elastic_consistency.studies.finished_work import FinishedWork
 from elastic_consistency.studies.held_out.counterpart import Counterpart, counterpart_of
 from elastic_consistency.studies.held_out.figures import Figures, figures_of
 from elastic_consistency.studies.held_out.laws import FittedLaw
@@ -113,6 +114,7 @@ def predict_held_out(
     *,
     held_out: int = 2,
     tell: Callable[[str], object] = lambda text: None,
+    finished: FinishedWork | None = None,
 ) -> Prediction:
     """Run live, fit, run live again with other seeds, and compare.
 
@@ -123,6 +125,7 @@ def predict_held_out(
         codec: Compression of updates; none by default.
         held_out: Live runs that the fit never sees, >= 1.
         tell: Gets a line before each run.
+        finished: Where live runs are kept, so that none is repeated; nowhere by default.
 
     Raises:
         ValueError: If the protocol cannot be predicted, or the settings make no sense for it.
@@ -130,14 +133,18 @@ def predict_held_out(
         RuntimeError: If a recorded schedule is not what happened.
     """
     refuse_unpredictable(settings, held_out)
-    seeds = tuple(settings.seed + k for k in range(1 + held_out))
-    schedules = []
-    for seed in seeds:
-        tell(f"live run with seed {seed}")
-        found, schedule = check_live(replace(settings, seed=seed), oracle, rule, codec)
-        if not found.holds:
-            raise RuntimeError(f"The live run with seed {seed} was recorded wrongly.")
-        schedules.append(schedule)
+    work, schedules = finished or FinishedWork(), []
+    for seed in range(settings.seed, settings.seed + 1 + held_out):
+        own = replace(settings, seed=seed)
+
+        def run(own: LiveSettings = own) -> Schedule:
+            tell(f"live run with seed {own.seed}")
+            found, schedule = check_live(own, oracle, rule, codec)
+            if not found.holds:
+                raise RuntimeError(f"The live run with seed {own.seed} was recorded wrongly.")
+            return schedule
+
+        schedules.append(work.schedule((own, oracle, rule, codec), run))
     return predicted(schedules, settings.protocol)
 
 

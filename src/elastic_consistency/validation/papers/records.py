@@ -9,6 +9,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from elastic_consistency._whole_files import whole_file
 from elastic_consistency.validation.papers.claim import Effort, PaperClaim
 from elastic_consistency.validation.papers.finding import Finding, PaperVerdict
 from elastic_consistency.validation.papers.sources import digest
@@ -48,10 +49,8 @@ def key_of(claim: PaperClaim, effort: Effort) -> str:
 
 def save(record: Record, folder: Path) -> None:
     """Write the record of a row; a reader sees the old file or the new one, never a part."""
-    path = folder / f"{record['name']}.json"
-    beside = path.with_suffix(".part")
-    beside.write_text(json.dumps(record, indent=1, allow_nan=False), "utf-8")
-    beside.replace(path)
+    with whole_file(folder / f"{record['name']}.json") as beside:
+        beside.write_text(json.dumps(record, indent=1, allow_nan=False), "utf-8")
 
 
 def load(claim: PaperClaim, effort: Effort, folder: Path) -> Record | None:
