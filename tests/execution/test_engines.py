@@ -304,9 +304,11 @@ def test_what_a_program_cannot_express_is_executed_by_rows(server, options):
     assert_same(chosen, rows)
 
 
-def test_messages_and_blocks_are_executed_by_rows(all_reduce):
+def test_blocks_are_executed_by_rows():
+    record = Recorder(lambda: 0.0, n_workers=1, hosts=(-1,), block_sizes=(2, 3))
+
     with pytest.raises(ValueError, match=r"Engine\.PROGRAM cannot express"):
-        execute(all_reduce(3, 9), ORACLES[0], SGD(0.1), seeds=(0,), engine=Engine.PROGRAM)
+        execute(record.finish(), ORACLES[0], SGD(0.1), seeds=(0,), engine=Engine.PROGRAM)
 
 
 def test_a_run_that_is_not_over_shows_its_present_model(server):

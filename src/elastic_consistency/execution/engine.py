@@ -14,7 +14,7 @@ from elastic_consistency.execution.programs.translation import can_translate, tr
 from elastic_consistency.optimization.compression import AbstractCodec, Identity
 from elastic_consistency.optimization.oracles import AbstractOracle
 from elastic_consistency.optimization.update_rules import AbstractRule
-from elastic_consistency.schedule import Op, Schedule
+from elastic_consistency.schedule import ABSENT, Op, Schedule
 
 _CALL = 1000  # numbers that NumPy could have handled while it was called
 _WORTH_COMPILING = 10**8  # numbers; loading compiled code takes as long
@@ -24,7 +24,7 @@ class Engine(Enum):
     """How rows are executed.
 
     ROWS       one by one, by the Executor: any schedule, any array library; the specification
-    PROGRAM    translated into a program first: NumPy, schedules without messages and blocks
+    PROGRAM    translated into a program first: NumPy, schedules of one block
     COMPILED   a program in machine code: linear rules on built-in oracles; needs Numba
     FASTEST    COMPILED where it is possible and worth the start, else PROGRAM, else ROWS
     """
@@ -58,7 +58,7 @@ def program_of(
     if not can_translate(schedule):
         return None
     compiled = _should_compile(engine, schedule, oracle, rule, start)
-    eager = bool(oracle.draws_per_job) or Moment.STARTED in moments or _adds_repeat(schedule)
+    eager = bool(oracle.draws_per_job) or Moment.STARTED in moments or _uses_repeat(schedule)
     program = translate(
         schedule,
         factors(schedule, rule),
@@ -78,9 +78,11 @@ def factors(schedule: Schedule, rule: AbstractRule) -> np.ndarray:
     return weight * np.array([rule.scale(int(step)) for step in steps], np.float64)[place]
 
 
-def _adds_repeat(schedule: Schedule) -> bool:
-    added = schedule.rows.job[schedule.rows.op == Op.ADD]
-    return bool((np.bincount(added, minlength=1) > 1).any())
+def _uses_repeat(schedule: Schedule) -> bool:
+    """Whether a gradient is used twice, so that it is worth keeping."""
+    table = schedule.rows
+    used = table.job[((table.op == Op.ADD) | (table.op == Op.PUT)) & (table.job != ABSENT)]
+    return bool((np.bincount(used, minlength=1) > 1).any())
 
 
 def _should_compile(

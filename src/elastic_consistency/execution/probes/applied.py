@@ -51,7 +51,10 @@ class _AppliedObserver(AbstractObserver):
         self._hosts = context.schedule.metadata.hosts
         self._contents = _contents(context)
         rows = context.schedule.rows
-        self._recipients = np.unique(rows.replica[rows.op == Op.ADD]).tolist()
+        adds = rows.op == Op.ADD
+        self._recipients = np.unique(rows.replica[adds]).tolist()
+        # A program knows the view of one job for each addition, and no model that is divided.
+        self._is_simple = not ((rows.job < 0) & adds).any() and not (rows.op == Op.MIX).any()
 
     def open(self, executor):
         pass
@@ -66,7 +69,8 @@ class _AppliedObserver(AbstractObserver):
 
     def watch(self):
         hosts = {self._hosts[r] for r in self._recipients}
-        return self._traces.watch(Moment.ADDED) if hosts <= {SERVER} else None
+        by_program = self._is_simple and hosts <= {SERVER}
+        return self._traces.watch(Moment.ADDED) if by_program else None
 
     def traces(self):
         return self._traces.finish()

@@ -15,7 +15,7 @@ class Moment(Enum):
 
     ADDED: at every update that enters a server, before it does; beside its view.
     STARTED: at every gradient; the point is x_0 minus the weighted gradients before it.
-    STEPPED: at every step of one replica, after it; there is no gap.
+    STEPPED: at every step or mix of one replica, after it; there is no gap.
     """
 
     ADDED = "added"

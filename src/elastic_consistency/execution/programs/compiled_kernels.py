@@ -1,271 +1,238 @@
 """The loop of a program in machine code, with the bits of NumPy.
 
 The functions are ordinary Python; with Numba installed they are compiled at their first call,
-without it they give the same numbers slowly. No operation is reordered or contracted, and sums
-are formed in NumPy's own order: halves, down to 128 numbers, each in eight interleaved parts.
+without it they give the same numbers slowly. No operation is reordered or contracted.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-try:
-    from numba import njit
-except ImportError:  # the tests run without Numba, too
+from elastic_consistency.execution.programs.compilation import compiled
+from elastic_consistency.execution.programs.lanes import WIDTH, folded, load, spread, store
+from elastic_consistency.execution.programs.masses import follow_masses as _follow_masses
+from elastic_consistency.execution.programs.pairwise_sums import (
+    STACK,
+    merge,
+    squared_distance,
+    sum_of,
+    whole_lanes,
+)
+from elastic_consistency.execution.programs.program import Do
 
-    def njit(**_options: Any) -> Any:
-        """Leave functions as they are."""
-        return lambda function: function
-
-
-_PLAIN = {"cache": True, "nogil": True, "error_model": "numpy"}
-_LEAF = 128  # NumPy's length of one unrolled sum
 _CHECK_EVERY = 16  # STEPs between two looks for infinities, as in segments
-_GRADIENT, _FIRST, _MORE, _STEP, _APPLY = range(5)
+_GRADIENT, _FIRST, _MORE, _STEP, _APPLY = (
+    int(do) for do in (Do.GRADIENT, Do.FIRST, Do.MORE, Do.STEP, Do.APPLY)
+)
+_PUT_MORE, _MIX, _DIVIDE = int(Do.PUT_MORE), int(Do.MIX), int(Do.DIVIDE)
+
+#: How a gradient is had: it lies there; scale view; scale (view - centre); the scale itself.
+KEPT, SCALED, CENTRED, CONSTANT = range(4)
+
+follow_masses = compiled(_follow_masses)
 
 
-def leaves_of(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """How NumPy's pairwise sum cuts n numbers: where leaves begin, and merges after each.
+class Arithmetic(NamedTuple):
+    """Of oracle and rule.
 
-    Each half is cut again until 128 numbers are left; the first half has a multiple of 8.
+    Attributes:
+        kind: SCALED, CENTRED or CONSTANT.
+        scale: (d,).
+        centre: (d,).
+        step_size: alpha.
+        momentum: Of heavy ball.
+        moves: Whether the rule is heavy ball and not plain descent.
     """
-    starts, merges = [0], [0]
 
-    def cut(first: int, length: int) -> None:
-        if length <= _LEAF:
-            starts.append(first + length)
-            merges.append(0)
-            return
-        middle = length // 2
-        middle -= middle % 8
-        cut(first, middle)
-        cut(first + middle, length - middle)
-        merges[-1] += 1
-
-    cut(0, n)
-    return np.array(starts), np.array(merges[1:])
+    kind: int
+    scale: Any
+    centre: Any
+    step_size: float
+    momentum: float
+    moves: bool
 
 
-@njit(**_PLAIN)
-def leaf_sum(a, n):
-    """Sum of the first n <= 128 numbers, in NumPy's eight interleaved parts."""
-    if n < 8:
-        total = 0.0
-        for i in range(n):
-            total += a[i]
-        return total
-    r0, r1, r2, r3, r4, r5, r6, r7 = a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]
-    whole = n - n % 8
-    for i in range(8, whole, 8):
-        r0 += a[i]
-        r1 += a[i + 1]
-        r2 += a[i + 2]
-        r3 += a[i + 3]
-        r4 += a[i + 4]
-        r5 += a[i + 5]
-        r6 += a[i + 6]
-        r7 += a[i + 7]
-    total = ((r0 + r1) + (r2 + r3)) + ((r4 + r5) + (r6 + r7))
-    for i in range(whole, n):
-        total += a[i]
+class Columns(NamedTuple):
+    """Of a program; `seen` is its view, and `factor` the weight of a GRADIENT that is started."""
+
+    do: Any
+    seen: Any
+    source: Any
+    model: Any
+    buffer: Any
+    target: Any
+    replica: Any
+    factor: Any
+    keep: Any
+
+
+@compiled
+def _gradient_lanes(how, kind, kept, view, i):
+    if kind == KEPT:
+        return load(kept, i)
+    if kind == SCALED:
+        return load(how.scale, i) * load(view, i)
+    if kind == CENTRED:
+        return load(how.scale, i) * (load(view, i) - load(how.centre, i))
+    return load(how.scale, i)
+
+
+@compiled
+def _gradient_number(how, kind, kept, view, i):
+    if kind == KEPT:
+        return kept[i]
+    if kind == SCALED:
+        return how.scale[i] * view[i]
+    if kind == CENTRED:
+        return how.scale[i] * (view[i] - how.centre[i])
+    return how.scale[i]
+
+
+@compiled
+def _apply_leaf(how, kind, x, view, kept, velocity, factor, compares, out, first, last):
+    end, parts = whole_lanes(first, last), spread(0.0)
+    factors, sizes, momenta = spread(factor), spread(how.step_size), spread(how.momentum)
+    for i in range(first, end, WIDTH):
+        at = load(x, i)
+        update = factors * _gradient_lanes(how, kind, kept, view, i)
+        if compares:
+            gap = at - load(view, i)
+            parts = parts + gap * gap
+        if how.moves:
+            update = momenta * load(velocity, i) + update
+            store(velocity, i, update)
+        store(out, i, at - sizes * update)
+    total = folded(parts)
+    for i in range(end, last):
+        at, update = x[i], factor * _gradient_number(how, kind, kept, view, i)
+        if compares:
+            total += (at - view[i]) * (at - view[i])
+        if how.moves:
+            update = how.momentum * velocity[i] + update
+            velocity[i] = update
+        out[i] = at - how.step_size * update
     return total
 
 
-# The loops over a leaf are functions of their own: the compiler then knows that scratch space
-# is apart from everything else, and uses vectors.
+@compiled
+def _apply(how, kind, x, view, kept, velocity, factor, compares, out, starts, merges, stack):
+    """One step of the rule with one gradient, and the squared gap between model and view.
 
-
-@njit(**_PLAIN)
-def square_leaf(x, y, leaf):
-    """leaf = (x - y)^2."""
-    for i in range(len(x)):
-        difference = x[i] - y[i]
-        leaf[i] = difference * difference
-
-
-@njit(**_PLAIN)
-def descend_leaf(x, view, scale, step_size, leaf):
-    """leaf = x - step_size (scale view)."""
-    for i in range(len(x)):
-        leaf[i] = x[i] - step_size * (scale[i] * view[i])
-
-
-@njit(**_PLAIN)
-def weigh(a, factor, out):
-    """out = factor a."""
-    for i in range(len(out)):
-        out[i] = factor * a[i]
-
-
-@njit(**_PLAIN)
-def merge(stack, top, total, merges):
-    """Push a leaf's sum and add up the halves that are complete; the new height."""
-    stack[top] = total
-    for _ in range(merges):
-        stack[top - 1] = stack[top - 1] + stack[top]
-        top -= 1
-    return top + 1
-
-
-@njit(**_PLAIN)
-def sum_of(a, starts, merges, stack):
-    """The sum of an array, as np.add.reduce forms it."""
-    top = 0
-    for k in range(len(merges)):
-        part = a[starts[k] : starts[k + 1]]
-        top = merge(stack, top, leaf_sum(part, len(part)), merges[k])
-    return stack[0]
-
-
-@njit(**_PLAIN)
-def squared_distance(x, y, starts, merges, leaf, stack):
-    """Sum of (x - y)^2."""
-    top = 0
-    for k in range(len(merges)):
-        first, last = starts[k], starts[k + 1]
-        square_leaf(x[first:last], y[first:last], leaf)
-        top = merge(stack, top, leaf_sum(leaf, last - first), merges[k])
-    return stack[0]
-
-
-@njit(**_PLAIN)
-def descend(x, view, scale, step_size, out, starts, merges, leaf, stack):
-    """One APPLY of a centred quadratic: out = x - step_size (scale view).
-
-    Returns the squared gap between x and view. `out` may be one of them: every leaf is computed
-    aside before it is written.
+    `out` may be any of the arrays: eight numbers are read before they are written.
     """
     top = 0
     for k in range(len(merges)):
-        first, last = starts[k], starts[k + 1]
-        x_part, view_part = x[first:last], view[first:last]
-        square_leaf(x_part, view_part, leaf)
-        top = merge(stack, top, leaf_sum(leaf, last - first), merges[k])
-        descend_leaf(x_part, view_part, scale[first:last], step_size, leaf)
-        weigh(leaf, 1.0, out[first:last])
+        total = _apply_leaf(
+            how, kind, x, view, kept, velocity, factor, compares, out, starts[k], starts[k + 1]
+        )
+        top = merge(stack, top, total, merges[k])
     return stack[0]
 
 
-@njit(**_PLAIN)
-def mean_gradient(view, scale, centre, is_constant, out):
-    """out = scale (view - centre), or scale itself; `out` may be the view."""
-    for i in range(len(out)):
-        out[i] = scale[i] if is_constant else scale[i] * (view[i] - centre[i])
+@compiled
+def _combine(keep, x, factor, a, out):
+    """out = keep x + factor a, or factor a alone where nothing is kept; `out` may be `x` or `a`."""
+    end = whole_lanes(0, len(out))
+    keeps, factors = spread(keep), spread(factor)
+    for i in range(0, end, WIDTH):
+        taken = factors * load(a, i)
+        store(out, i, taken if keep == 0.0 else keeps * load(x, i) + taken)
+    for i in range(end, len(out)):
+        out[i] = factor * a[i] if keep == 0.0 else keep * x[i] + factor * a[i]
 
 
-@njit(**_PLAIN)
-def step(x, update, velocity, step_size, momentum, out):
-    """Heavy ball, or plain descent where `velocity` is empty; `out` may be `x` or `update`."""
-    if len(velocity) == 0:
-        for i in range(len(x)):
-            out[i] = x[i] - step_size * update[i]
-        return
-    for i in range(len(x)):
-        velocity[i] = momentum * velocity[i] + update[i]
-        out[i] = x[i] - step_size * velocity[i]
-
-
-@njit(**_PLAIN)
-def run_lean(columns, steps, slots, scale, step_size, squares, starts, merges):
-    """Only APPLY with factor 1, plain descent on a centred quadratic, gaps wanted.
-
-    Args:
-        columns: (I, 9) as in `run_any`.
-        steps: STEPs made before.
-        slots: (slots, d) arrays.
-        scale: (d,) spectrum.
-        step_size: alpha.
-        squares: (I,) is filled with the squared gaps.
-        starts: From leaves_of(d).
-        merges: From leaves_of(d).
-
-    Returns:
-        The first instruction after which a looked-at model was not finite, else -1.
-    """
-    leaf, stack = np.empty(_LEAF), np.empty(_LEAF)
-    for i in range(len(columns)):
-        x, view, out = slots[columns[i, 3]], slots[columns[i, 1]], slots[columns[i, 5]]
-        squares[i] = descend(x, view, scale, step_size, out, starts, merges, leaf, stack)
-        look = (steps + i + 1) % _CHECK_EVERY == 0
-        if look and not np.isfinite(sum_of(out, starts, merges, stack)):
-            return i
-    return -1
-
-
-@njit(**_PLAIN)
-def begin(view, target, weight, noise, point, constants, is_constant):
+@compiled
+def _begin(how, view, target, weight, noise, point):
     """GRADIENT, and the started point's step with it; an empty point stays."""
-    mean_gradient(view, constants[0], constants[1], is_constant, target)
+    for i in range(len(target)):
+        target[i] = _gradient_number(how, how.kind, target, view, i)
     for i in range(len(noise)):
         target[i] += noise[i]
     for i in range(len(point)):
         point[i] -= weight * target[i]
 
 
-@njit(**_PLAIN)
-def run_any(
-    columns, factors, noise, steps, slots, constants, sizes, velocity, point, added, started,
-    starts, merges,
-):  # fmt: skip
-    """Any instructions.
+@compiled
+def _change(columns, i, how, slots, velocity, compares, leaves, stack):
+    """APPLY or STEP; the squared gap between model and view where it is wanted."""
+    x, out = slots[columns.model[i]], slots[columns.target[i]]
+    moved, (starts, merges) = velocity[columns.replica[i]], leaves
+    if columns.do[i] == _STEP:
+        buffer, looks = slots[columns.buffer[i]], False
+        return _apply(how, KEPT, x, x, buffer, moved, 1.0, looks, out, starts, merges, stack)
+    view, kept, factor = slots[columns.seen[i]], slots[columns.source[i]], columns.factor[i]
+    kind = how.kind if columns.source[i] < 0 else KEPT
+    return _apply(how, kind, x, view, kept, moved, factor, compares, out, starts, merges, stack)
+
+
+@compiled
+def _accumulate(columns, i, how, slots, scratch):
+    """FIRST, MORE, PUT, PUT_MORE, KEEP, MIX or DIVIDE."""
+    do, factor, source = columns.do[i], columns.factor[i], slots[columns.source[i]]
+    x, out = slots[columns.model[i]], slots[columns.target[i]]
+    if columns.source[i] < 0:
+        view, source = slots[columns.seen[i]], scratch
+        for k in range(len(scratch)):
+            scratch[k] = _gradient_number(how, how.kind, scratch, view, k)
+    if do == _DIVIDE:
+        for k in range(len(out)):
+            out[k] = source[k] / factor
+    elif do == _MIX:
+        _combine(columns.keep[i], x, factor, source, out)
+    else:
+        _combine(1.0 if do in (_MORE, _PUT_MORE) else 0.0, out, factor, source, out)
+
+
+@compiled
+def run(columns, first, last, steps, how, slots, velocity, point, noise, added, started, leaves):
+    """Some instructions.
 
     Args:
-        columns: (I, 9) do, view, gradient, model, buffer, target, replica, number among the
-            GRADIENTs of this call, number among its additions.
-        factors: (I,) factor of an addition, weight of a GRADIENT in the started sequence.
-        noise: (G, d) noise of each GRADIENT, or (G, 0).
+        columns: Of the program.
+        first: The first of these instructions.
+        last: The first one that is not to be done.
         steps: STEPs made before.
+        how: What oracle and rule do.
         slots: (slots, d) arrays.
-        constants: (2, d) scale and centre of the mean gradient.
-        sizes: Step size, momentum, and 1 if the mean gradient is the scale itself.
         velocity: (replicas, d), or (replicas, 0) for plain descent.
         point: (d,) point of the started sequence, or (0,).
+        noise: (G, d) noise of each GRADIENT, or (G, 0).
         added: (A,) is filled with squared gaps at additions; or (0,).
         started: (G,) is filled with squared gaps at GRADIENTs.
-        starts: From leaves_of(d).
-        merges: From leaves_of(d).
+        leaves: From leaves_of(d).
 
     Returns:
         The first instruction after which a looked-at model was not finite, else -1.
     """
-    leaf, stack, scratch = np.empty(_LEAF), np.empty(_LEAF), np.empty(slots.shape[1])
-    is_constant = sizes[2] == 1
-    for i in range(len(columns)):
-        do, replica, model = columns[i, 0], columns[i, 6], columns[i, 3]
-        view, target = slots[columns[i, 1]], slots[columns[i, 5]]
+    stack, scratch, (starts, merges) = np.empty(STACK), np.empty(slots.shape[1]), leaves
+    begun, n_added, compares = 0, 0, len(added) > 0
+    for i in range(first, last):
+        do, out, view = columns.do[i], slots[columns.target[i]], slots[columns.seen[i]]
         if do == _GRADIENT:
-            g = columns[i, 7]
             if len(point):
-                started[g] = squared_distance(point, view, starts, merges, leaf, stack)
-            begin(view, target, factors[i], noise[g], point, constants, is_constant)
-        elif do == _STEP:
-            update = slots[columns[i, 4]]
-            step(slots[model], update, velocity[replica], sizes[0], sizes[1], target)
+                started[begun] = squared_distance(point, view, starts, merges, stack)
+            _begin(how, view, out, columns.factor[i], noise[begun], point)
+            begun += 1
+            continue
+        gap = 0.0
+        if do in (_APPLY, _STEP):
+            gap = _change(columns, i, how, slots, velocity, compares, leaves, stack)
         else:
-            if len(added):
-                x = slots[model]
-                added[columns[i, 8]] = squared_distance(x, view, starts, merges, leaf, stack)
-            if columns[i, 2] < 0:
-                mean_gradient(view, constants[0], constants[1], is_constant, scratch)
-                weigh(scratch, factors[i], scratch)
-            else:
-                weigh(slots[columns[i, 2]], factors[i], scratch)
-            if do == _APPLY:
-                step(slots[model], scratch, velocity[replica], sizes[0], sizes[1], target)
-            elif do == _FIRST:
-                weigh(scratch, 1.0, target)
-            else:
-                for k in range(len(target)):
-                    target[k] += scratch[k]
-        if do >= _STEP:
+            if compares and (do in (_FIRST, _MORE)):
+                gap = squared_distance(slots[columns.model[i]], view, starts, merges, stack)
+            _accumulate(columns, i, how, slots, scratch)
+        if compares and (do in (_FIRST, _MORE, _APPLY)):
+            added[n_added] = gap
+            n_added += 1
+        if do in (_APPLY, _STEP):
             steps += 1
             look = steps % _CHECK_EVERY == 0
-            if look and not np.isfinite(sum_of(target, starts, merges, stack)):
+            if look and not np.isfinite(sum_of(out, starts, merges, stack)):
                 return i
     return -1
 
 
-@njit(**_PLAIN)
+@compiled
 def fill_slots(by_death, freed, slots, free):
     """The loop of slots.assign_slots; `free` is scratch space as long as `slots`."""
     n_slots = n_freed = n_free = 0

@@ -7,7 +7,7 @@ import numpy as np
 from elastic_consistency.execution.divergence import DivergenceError
 from elastic_consistency.execution.probes.watch import Moment, Watch
 from elastic_consistency.execution.programs.piece import Piece
-from elastic_consistency.execution.programs.program import Do, Program
+from elastic_consistency.execution.programs.program import ADDS, STEPS, Do, Program, among
 from elastic_consistency.execution.programs.tiles import Tiles
 from elastic_consistency.schedule import Rows, Schedule
 
@@ -80,11 +80,11 @@ class ProgramExecution:
 
     def _divergence(self, replica: int) -> DivergenceError:
         done = self._program.do[: self._done]
-        adding = np.flatnonzero((done == Do.FIRST) | (done == Do.MORE) | (done == Do.APPLY))
+        adding = np.flatnonzero(among(done, ADDS))
         last = adding[-1] if len(adding) else None
         job, worker = (
             (-1, -1)
             if last is None
             else (int(self._program.job[last]), int(self._program.worker[last]))
         )
-        return DivergenceError(job, worker, replica, int(np.count_nonzero(done >= Do.STEP)))
+        return DivergenceError(job, worker, replica, int(np.count_nonzero(among(done, STEPS))))

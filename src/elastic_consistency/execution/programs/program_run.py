@@ -11,6 +11,7 @@ from elastic_consistency.execution.probes.watch import Moment, Watch
 from elastic_consistency.execution.programs.gap_block import GapBlock
 from elastic_consistency.execution.programs.in_place_gradients import in_place_gradient
 from elastic_consistency.execution.programs.in_place_steps import in_place_step, is_plain_descent
+from elastic_consistency.execution.programs.latest import Latest, model_after
 from elastic_consistency.execution.programs.piece import Piece
 from elastic_consistency.execution.programs.program import Do, Program
 from elastic_consistency.execution.programs.segments import Moments
@@ -19,6 +20,7 @@ from elastic_consistency.optimization.update_rules import AbstractRule
 
 Array = np.ndarray
 Instructions = Iterator[tuple[Any, ...]]
+_MORE = (Do.MORE, Do.PUT_MORE)
 
 
 @final
@@ -57,7 +59,7 @@ class ProgramRun:
         self._started = GapBlock(start) if Moment.STARTED in moment_of else None
         self._weights = moment_of[Moment.STARTED].weights if self._started else None
         self._started_point = start.copy() if self._started else start
-        self._latest = np.zeros(len(program.final), np.int64)
+        self._latest = Latest(program)
         self._step_size = np.asarray(rule.auxiliary_step_size, start.dtype)
         alone = bool(((program.do == Do.APPLY) & (program.factor == 1)).all())
         lean = alone and self._added and is_plain_descent(rule) and not program.eager
@@ -77,29 +79,25 @@ class ProgramRun:
                 point = self._point(self._watches[number], here)
                 piece.looks.append((number, here, self._watches[number].evaluate(point)))
         piece.squares = [self._squares(watch) for watch in self._watches]
-        self._remember_models(first, here)
+        self._latest.follow(first, here)
         return piece
 
     def model(self, replica: int) -> Array:
         """(R, d) copy of the present model of a replica."""
-        return self._slots[self._latest[replica]].copy()
+        return self._latest.model(replica, self._slots[self._latest.slot(replica)])
 
     def is_finite(self, replica: int) -> bool:
         """Whether the present model of a replica is finite."""
-        return self._is_finite(int(self._latest[replica]))
+        return self._is_finite(self._latest.slot(replica))
 
     def _is_finite(self, slot: int) -> bool:
         return isfinite(np.add.reduce(self._slots[slot], axis=None))
 
     def _listed(self, first: int, last: int) -> Instructions:
         p = self._program
-        columns = (p.do, p.job, p.worker, p.replica, p.factor,
-                   p.view, p.gradient, p.model, p.buffer, p.target)  # fmt: skip
+        columns = (p.do, p.job, p.worker, p.replica, p.factor, p.keep,
+                   p.view, p.source, p.model, p.buffer, p.target)  # fmt: skip
         return zip(*(column[first:last].tolist() for column in columns), strict=True)
-
-    def _remember_models(self, first: int, last: int) -> None:
-        steps = first + np.flatnonzero(self._program.do[first:last] >= Do.STEP)
-        self._latest[self._program.replica[steps]] = self._program.target[steps]
 
     def _descend_and_compare(self, instructions: Instructions) -> None:
         """The common case, without calls: plain descent, one job a step, gaps wanted."""
@@ -107,7 +105,7 @@ class ProgramRun:
         multiply, subtract, step_size = np.multiply, np.subtract, self._step_size
         block = cast(GapBlock, self._added)
         rows, size, k = block.rows, block.size, 0
-        for _, job, worker, _, _, view, _, model, _, target in instructions:
+        for _, job, worker, _, _, _, view, _, model, _, target in instructions:
             viewed, x = slots[view], slots[model]
             subtract(x, viewed, rows[k])
             gradient(viewed, job, worker, scratch)
@@ -121,28 +119,44 @@ class ProgramRun:
             block.reduce(k)
 
     def _do_anything(self, instructions: Instructions) -> None:
-        slots, scratch = self._slots, self._scratch
-        for do, job, worker, replica, factor, view, kept, model, buffer, target in instructions:
+        slots, scratch, steps = self._slots, self._scratch, self._step
+        for (
+            do,
+            job,
+            worker,
+            replica,
+            factor,
+            keep,
+            view,
+            kept,
+            model,
+            buffer,
+            target,
+        ) in instructions:
+            out = slots[target]
             if do == Do.STEP:
-                self._step[replica](slots[model], slots[buffer], slots[target])
+                steps[replica](slots[model], slots[buffer], out)
                 continue
-            viewed, out = slots[view], slots[target]
             if do == Do.GRADIENT:
-                self._begin(job, worker, viewed, out)
+                self._begin(job, worker, slots[view], out)
                 continue
-            if self._added:
-                self._added.compare(slots[model], viewed)
+            if self._added and do <= Do.APPLY:
+                self._added.compare(slots[model], slots[view])
             if kept < 0:
-                self._gradient(viewed, job, worker, scratch)
-            update = scratch if kept < 0 else slots[kept]
-            if factor != 1 or kept >= 0:
-                np.multiply(update, factor, scratch)
+                self._gradient(slots[view], job, worker, scratch)
+            source = scratch if kept < 0 else slots[kept]
             if do == Do.APPLY:
-                self._step[replica](slots[model], scratch, out)
-            elif do == Do.FIRST:
-                np.copyto(out, scratch)
+                if factor != 1 or kept >= 0:
+                    np.multiply(source, factor, scratch)
+                steps[replica](slots[model], scratch, out)
+            elif do == Do.DIVIDE:
+                np.divide(source, factor, out)
+            elif do == Do.MIX:
+                _mix(slots[model], keep, source, factor, scratch, out)
+            elif do in _MORE:
+                np.add(out, source if factor == 1 else np.multiply(source, factor, scratch), out)
             else:
-                np.add(out, scratch, out)
+                np.multiply(source, factor, out)
 
     def _begin(self, job: int, worker: int, view: Array, out: Array) -> None:
         """A gradient, and the started sequence's step with it."""
@@ -159,8 +173,19 @@ class ProgramRun:
             return self._slots[self._program.model[here]]
         if watch.moment is Moment.STARTED:
             return self._started_point
-        return self._slots[self._program.target[here - 1]]
+        x = self._slots[self._program.target[here - 1]]
+        return model_after(self._program, here - 1, x)
 
     def _squares(self, watch: Watch) -> Array | None:
         block = {Moment.ADDED: self._added, Moment.STARTED: self._started}.get(watch.moment)
         return block.take() if block else None
+
+
+def _mix(x: Array, keep: float, taken: Array, weight: float, scratch: Array, out: Array) -> None:
+    """out = keep x + weight taken; `out` may be any of them."""
+    if keep == 0:
+        np.multiply(taken, weight, out)
+        return
+    np.multiply(taken, weight, scratch)
+    np.multiply(x, keep, out)
+    np.add(out, scratch, out)

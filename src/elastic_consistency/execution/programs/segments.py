@@ -7,7 +7,7 @@ from typing import final
 import numpy as np
 
 from elastic_consistency.execution.probes.watch import Moment, Watch
-from elastic_consistency.execution.programs.program import Do, Program
+from elastic_consistency.execution.programs.program import ADDS, STEPS, Do, Program, among
 
 CHECK_EVERY = 16  # STEPs between two looks for infinities
 
@@ -42,7 +42,7 @@ class Moments:
 
     def __init__(self, program: Program, watches: tuple[Watch, ...]) -> None:
         self._n = len(program)
-        self._steps = np.flatnonzero(program.do >= Do.STEP)
+        self._steps = np.flatnonzero(among(program.do, STEPS))
         self.of_watch = tuple(_moments(program, watch) for watch in watches)
         self._looks = [
             _looks(watch, moments) for watch, moments in zip(watches, self.of_watch, strict=True)
@@ -78,9 +78,9 @@ def _moments(program: Program, watch: Watch) -> np.ndarray:
     if watch.moment is Moment.STARTED:
         return np.flatnonzero(program.do == Do.GRADIENT)
     if watch.moment is Moment.ADDED:
-        return np.flatnonzero(np.isin(program.do, (Do.FIRST, Do.MORE, Do.APPLY)))
-    steps = program.do >= Do.STEP
-    return np.flatnonzero(steps & (program.replica == watch.replica))
+        return np.flatnonzero(among(program.do, ADDS))
+    changes = among(program.do, (*STEPS, Do.MIX))
+    return np.flatnonzero(changes & (program.replica == watch.replica))
 
 
 def _looks(watch: Watch, moments: np.ndarray) -> tuple[np.ndarray, bool]:
