@@ -12,6 +12,7 @@ from elastic_consistency.execution.probes import AggregateSequence, AppliedSeque
 from elastic_consistency.execution.quantities import Sequence
 from elastic_consistency.optimization.oracles import Linear
 from elastic_consistency.optimization.update_rules import SGD
+from elastic_consistency.schedule import Op
 from elastic_consistency.simulator import Cluster, Until, simulate
 from elastic_consistency.simulator.delays import Constant
 from elastic_consistency.simulator.protocols import AsynchronousServer
@@ -202,6 +203,15 @@ def test_local_steps_leave_noise_of_h_minus_1_rounds_around_the_mean():
     difference = _difference(local_steps(4, 5, 3), Sequence.MEAN)
 
     assert noise_gap(difference) == pytest.approx(math.sqrt(3), rel=1e-12)
+
+
+def test_local_steps_average_after_every_h_steps_and_at_the_end():
+    rows = local_steps(2, 3, 2).rows
+
+    mixed = np.flatnonzero(rows.op == Op.MIX)
+    steps_before = [int(np.sum(rows.op[:row] == Op.STEP)) for row in mixed]
+
+    assert steps_before == [6, 6, 12, 12]  # two nodes, three steps each
 
 
 @given(st.integers(1, 4), st.integers(1, 4), st.integers(0, 10**6))

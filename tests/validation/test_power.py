@@ -110,6 +110,9 @@ def test_a_gap_that_is_foretold_to_be_detected_is_detected_whatever_its_law(boun
         Method.EMPIRICAL_BERNSTEIN, 5000, deviation=gap_deviation(bound, ceiling), **design
     )
     assert steady**2 < bound**2 + least <= varied**2 * (1 + 1e-9)
+    # No law within the ceiling varies by more than half of its square, nor does it take more.
+    most = smallest_detectable(Method.EMPIRICAL_BERNSTEIN, 5000, deviation=ceiling**2 / 2, **design)
+    assert varied**2 <= (bound**2 + most) * (1 + 1e-9)
 
 
 def gap_deviation(gap, ceiling):
