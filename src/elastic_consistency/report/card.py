@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import final
 
+from elastic_consistency.execution.quantities import Quantity
 from elastic_consistency.report.wording import (
     basis,
     interval,
@@ -103,10 +104,11 @@ def _staleness(contenders: tuple[ContenderResult, ...]) -> list[CardRow]:
 
 
 def _certification(certification: Certification) -> list[CardRow]:
-    every = list(zip(certification.verdicts, certification.informative, strict=True))
-    gaps = zip(certification.gaps, every, strict=False)
-    rows = [_gap(gap, *judged) for gap, judged in gaps]
-    rows += [_theorem(*judged) for judged in every[len(certification.gaps) :]]
+    pairs = zip(certification.verdicts, certification.informative, strict=True)
+    judged = {verdict.bound: (verdict, informative) for verdict, informative in pairs}
+    curves = [gap for gap in certification.gaps if gap.bound_name in judged]
+    rows = [_gap(gap, *judged[gap.bound_name]) for gap in curves]
+    rows += [_theorem(*each) for each in judged.values() if each[0].quantity is not Quantity.GAP]
     rows += [_error_rate(certification), _ball(certification)]
     return rows + [_step(step) for step in certification.steps]
 

@@ -57,6 +57,15 @@ def last_uses(schedule: Schedule) -> np.ndarray:
     return np.where(last < 0, _NEVER, last)
 
 
+def at_most_one_unapplied_job(schedule: Schedule) -> bool:
+    """Whether every worker reads only after its previous job was applied."""
+    read, used = first_reads(schedule), last_uses(schedule)
+    worker = schedule.jobs.worker
+    order = np.lexsort((read, worker))
+    same = worker[order[1:]] == worker[order[:-1]]
+    return bool((used[order[:-1]] < read[order[1:]])[same].all())
+
+
 def measure_staleness(schedule: Schedule) -> Staleness:
     """The staleness of every ADD; a message is as stale as its stalest contribution."""
     table = schedule.rows

@@ -7,10 +7,10 @@ from threadpoolctl import threadpool_limits
 
 from elastic_consistency.bounds import get
 from elastic_consistency.studies.certified_step import CertifiedStep, certified_step
-from elastic_consistency.studies.claims import limits_of
 from elastic_consistency.studies.comparison import ContenderResult, compare
 from elastic_consistency.studies.divergence import diverged_sentences
 from elastic_consistency.studies.durations import seconds_per_gradient
+from elastic_consistency.studies.limits import limits_of
 from elastic_consistency.studies.progress import Progress
 from elastic_consistency.studies.savings import Saving, savings
 from elastic_consistency.studies.settings_to_paste import Setting, settings_to_paste
@@ -159,7 +159,7 @@ def _steps(study: Study) -> tuple[tuple[CertifiedStep, ...], tuple[str, ...]]:
     if constants.strong_convexity > 0:
         names.insert(0, "strongly_convex_single_step")
     steps = tuple(
-        certified_step(get(n), values, ceiling=limits.ceiling(get(n), values)) for n in names
+        certified_step(get(n), values, ceiling=limits.ceiling(get(n).quantity)) for n in names
     )
     return steps, tuple(sorted(constants.estimated))
 

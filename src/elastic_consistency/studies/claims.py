@@ -1,121 +1,144 @@
-"""What is claimed of a measured run: samples with a known range, each beside its theorem."""
+"""What is said of a measured run: samples with a known range, each beside its bounds."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import final
+from dataclasses import replace
 
 import numpy as np
 
-from elastic_consistency.bounds import Bound, Requirement, get
+from elastic_consistency.bounds import Bound, Requirement
 from elastic_consistency.execution import Measurement, Trace
 from elastic_consistency.execution.quantities import Quantity
-from elastic_consistency.optimization.oracles import AbstractOracle, Constants, LogisticRegression
-from elastic_consistency.studies.elastic_families import Family, GapBound, Values
+from elastic_consistency.optimization.compression import Identity
+from elastic_consistency.studies.agenda import Agenda, Measured
 from elastic_consistency.validation import (
-    Claim,
     Estimate,
+    Verdict,
     empirical_bernstein,
+    judge,
     student_t,
     supremum_of_means,
 )
+from elastic_consistency.validation.contraction import is_deterministic
+from elastic_consistency.validation.gaps import aligned_gap
 
 Measure = Callable[[float], Estimate]
 
-
-@final
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Constants on a ball around the minimiser, and what they limit.
-
-    Attributes:
-        constants: Of the problem on the ball.
-        radius: Of the ball.
-        start_distance: R0, distance of the start from the minimiser.
-        start_excess: Delta = f(x_0) - f*.
-        largest_gradient: Largest norm of one stochastic gradient on the ball; None if unknown.
-    """
-
-    constants: Constants
-    radius: float
-    start_distance: float
-    start_excess: float
-    largest_gradient: float | None
-
-    def ceiling(self, bound: Bound, values: Values) -> float:
-        """Largest value on the ball of what a bound speaks of; infinity where it is unknown."""
-        if bound.quantity is Quantity.SQUARED_DISTANCE:
-            return self.radius**2
-        gradient = np.inf if self.largest_gradient is None else self.largest_gradient
-        if bound.quantity is Quantity.MEAN_SQUARED_GRADIENT:
-            return min(self.constants.smoothness * self.radius, gradient) ** 2
-        return _with_gradient(bound, values, gradient)
+# Where a bound needs none of these, it holds on every path, with the largest gradient as M.
+_OF_LAWS = frozenset(
+    {Requirement.UNBIASED, Requirement.VARIANCE, Requirement.OBLIVIOUS, Requirement.ELASTIC}
+)
 
 
-def _with_gradient(bound: Bound, values: Values, gradient: float) -> float:
-    """A bound of B that is proportional to M, with the largest gradient in its place."""
-    if not np.isfinite(gradient) or values["M"] <= 0:
-        return np.inf
-    return bound.evaluate(values) * gradient / values["M"]
+def verdicts_of(
+    agenda: Agenda, measured: Measurement, missing: frozenset[Requirement], *, error_rate: float
+) -> tuple[Verdict, ...]:
+    """One verdict a bound; any true bound is called violated with at most `error_rate`.
 
-
-def limits_of(oracle: AbstractOracle, radius: float) -> Limits:
-    """Limits of `oracle` on the ball of `radius` times the distance of the start.
-
-    Raises:
-        ValueError: If the minimiser is not known.
-    """
-    minimiser, start = oracle.minimiser(), oracle.start()
-    constants = oracle.constants()
-    if minimiser is None or constants.infimum is None:
-        raise ValueError("A certificate needs an oracle whose minimiser is known.")
-    distance = float(np.linalg.norm(start - minimiser))
-    excess = float(oracle.loss(start[None])[0]) - constants.infimum
-    largest = _largest_gradient(oracle, minimiser, radius * distance)
-    return Limits(oracle.constants(radius * distance), radius * distance, distance, excess, largest)
-
-
-def _largest_gradient(oracle: AbstractOracle, minimiser: np.ndarray, radius: float) -> float | None:
-    """kappa max ||x_i|| + ridge (||x*|| + r): the residual p - y has norm at most kappa."""
-    if not isinstance(oracle, LogisticRegression):
-        return None
-    kappa = 1.0 if oracle.n_classes == 2 else 2**0.5
-    longest = float(np.linalg.norm(oracle.features, axis=1).max())
-    return kappa * longest + oracle.ridge * (float(np.linalg.norm(minimiser)) + radius)
-
-
-def gap_claim(
-    trace: Trace,
-    gap: GapBound,
-    values: Values,
-    limits: Limits,
-    unmet: frozenset[Requirement],
-    *,
-    rounds: np.ndarray,
-) -> Claim:
-    """B is at most the bound, from the squared gaps of every replicate at every point.
+    Bounds of the same figure share its interval: they are wrong together or not at all, so that
+    the error rate is shared by the figures.
 
     Args:
-        trace: The gaps.
-        gap: The bound.
-        values: Number for each symbol.
-        limits: What the ball allows.
-        unmet: Requirements that are not met.
-        rounds: (J,) round of each job, for bounds of the mean over the workers of a round.
+        agenda: What is judged.
+        measured: The run.
+        missing: Requirements that are not met.
+        error_rate: Of all verdicts together, in (0, 1).
     """
-    bound = get(gap.name)
-    ceiling = limits.ceiling(bound, values) if gap.every_path else np.inf
+    figures = dict.fromkeys(agenda.measured(bound) for bound in agenda.bounds)
+    share = error_rate / len(figures)
+    found = {what: _measure(agenda, measured, what)(1 - share) for what in figures}
+    return tuple(
+        judge(
+            found[agenda.measured(bound)],
+            bound,
+            _values(agenda, bound),
+            error_rate=share,
+            unmet=missing,
+        )
+        for bound in agenda.bounds
+    )
+
+
+def _values(agenda: Agenda, bound: Bound) -> dict[str, float]:
+    if bound.quantity is Quantity.SQUARED_DISTANCE:
+        # The last point of the trace is x_{T-1}: the sequence has no view after the last read.
+        return agenda.values | {"T": agenda.values["T"] - 1}
+    return agenda.values
+
+
+def _measure(agenda: Agenda, measured: Measurement, what: Measured) -> Measure:
+    limits, trace = agenda.situation.limits, measured[what.trace]
+    if what.quantity is Quantity.GAP:
+        rounds = agenda.situation.schedule.jobs.round
+        squares = squared_gaps(trace, rounds, over_nodes=what.over_nodes)
+        estimate = supremum_of_gaps(squares, ceilings(agenda, what))
+    else:
+        last = what.quantity is Quantity.SQUARED_DISTANCE
+        samples = trace.last if last else trace.mean
+        estimate = _mean_of(samples, limits.ceiling(what.quantity))
+    estimated = limits.constants.estimated
+    return lambda confidence: replace(
+        estimate(confidence), quantity=what.quantity, conditional_on=estimated
+    )
+
+
+def ceilings(agenda: Agenda, what: Measured) -> tuple[float, ...]:
+    """No gap can be larger than any of these, the smallest first; () where nothing is known.
+
+    The schedule alone limits those of additive rules without compression; a bound of B that holds
+    on every path does so with the largest gradient in the place of M.
+    """
+    situation, longest = agenda.situation, agenda.situation.limits.largest_gradient
+    if longest is None or not is_deterministic(situation.contender.codec, situation.dimension):
+        return ()
+    rule, codec = situation.contender.rule, situation.contender.codec
+    found = [
+        bound.evaluate(agenda.values | _with_moment(agenda, longest))
+        for bound in agenda.known
+        if bound.proof is not None and agenda.measured(bound) == what
+        if bound.requirements.isdisjoint(_OF_LAWS - _harmless(bound))
+        if not agenda.obstacles(bound, agenda.values)
+    ]
+    if rule.additive and rule.constant_step and isinstance(codec, Identity):
+        found.append(longest * aligned_gap(situation.difference(what.order)))
+    return tuple(sorted(found))
+
+
+def _with_moment(agenda: Agenda, longest: float) -> dict[str, float]:
+    """Constants that are proportional to M, for gradients that are never longer than this."""
+    moment = agenda.values["M"]
+    scaled = {name: agenda.values.get(name, 0.0) * longest / moment for name in ("B_1", "B_2")}
+    return ({"M": longest} | scaled) if moment > 0 else {"M": longest}
+
+
+def _harmless(bound: Bound) -> frozenset[Requirement]:
+    """ELASTIC is about every path where the parts of a bound are themselves proportional to M."""
+    parts = {symbol.name for symbol in bound.symbols} <= {"B_1", "B_2"}
+    return frozenset({Requirement.ELASTIC}) if parts else frozenset()
+
+
+def squared_gaps(trace: Trace, rounds: np.ndarray, *, over_nodes: bool) -> np.ndarray:
+    """(P, R) squared gaps, or their means over the nodes of each round."""
     squares = trace.values**2
-    if gap.over_nodes:
-        squares = mean_over_nodes(squares, rounds[trace.position])
+    return mean_over_nodes(squares, rounds[trace.position]) if over_nodes else squares
+
+
+def supremum_of_gaps(squares: np.ndarray, ceilings: tuple[float, ...]) -> Measure:
+    """The largest root of a mean, with an interval that is proved where the range is known.
+
+    Args:
+        squares: (P, R) squared gaps.
+        ceilings: No gap can be larger than any of these, the smallest first.
+    """
+    fitting = [ceiling for ceiling in ceilings if _fits(squares, ceiling**2)]
 
     def estimate(confidence: float) -> Estimate:
-        if not _fits(squares, ceiling**2):
+        if not fitting:
             return _approximate(np.sqrt(squares.max(axis=0)), confidence)
         return supremum_of_means(
-            squares, low=0.0, high=ceiling**2, confidence=confidence
+            squares, low=0.0, high=fitting[0] ** 2, confidence=confidence
         ).increasing(np.sqrt)
 
-    return Claim(_labelled(estimate, bound, limits), bound, values, unmet)
+    return estimate
 
 
 def mean_over_nodes(values: np.ndarray, rounds: np.ndarray) -> np.ndarray:
@@ -124,39 +147,6 @@ def mean_over_nodes(values: np.ndarray, rounds: np.ndarray) -> np.ndarray:
     sums = np.zeros((int(position.max()) + 1, values.shape[1]))
     np.add.at(sums, position, values)
     return sums / np.bincount(position)[:, None]
-
-
-def theorem_claims(
-    measured: Measurement,
-    family: Family,
-    values: Values,
-    limits: Limits,
-    unmet: frozenset[Requirement],
-) -> tuple[Claim, ...]:
-    """The squared gradient on average and the squared distance at the end, of one sequence."""
-    return tuple(
-        _theorem_claim(get(name), measured, family, values, limits, unmet)
-        for name in family.theorems
-    )
-
-
-def _theorem_claim(
-    bound: Bound,
-    measured: Measurement,
-    family: Family,
-    values: Values,
-    limits: Limits,
-    unmet: frozenset[Requirement],
-) -> Claim:
-    if bound.quantity is Quantity.MEAN_SQUARED_GRADIENT:
-        trace = measured[f"squared_gradient_{family.sequence}"]
-        samples = trace.mean
-    else:
-        trace = measured[f"squared_distance_{family.sequence}"]
-        # The last point of the trace is x_{T-1}: the sequence has no view after the last read.
-        samples, values = trace.last, values | {"T": values["T"] - 1}
-    measure = _mean_of(samples, limits.ceiling(bound, values))
-    return Claim(_labelled(measure, bound, limits), bound, values, unmet)
 
 
 def _mean_of(samples: np.ndarray, ceiling: float) -> Measure:
@@ -175,18 +165,3 @@ def _fits(samples: np.ndarray, ceiling: float) -> bool:
 
 def _approximate(samples: np.ndarray, confidence: float) -> Estimate:
     return student_t(samples, confidence=confidence)
-
-
-def _labelled(estimate: Measure, bound: Bound, limits: Limits) -> Measure:
-    """What it measures, and the estimated constants that every verdict on it rests on.
-
-    The family measures on the sequence of its bounds: the started sequence is the momentum and
-    the error-corrected one of rules and codecs that have these, and the aggregate of rounds is
-    the mean of replicas.
-    """
-    return lambda confidence: replace(
-        estimate(confidence),
-        quantity=bound.quantity,
-        sequence=bound.sequence,
-        conditional_on=limits.constants.estimated,
-    )

@@ -2,10 +2,9 @@
 
 from dataclasses import replace
 
-from elastic_consistency.bounds import get
-from elastic_consistency.studies.certification import obstacle, values_of
-from elastic_consistency.studies.claims import limits_of
-from elastic_consistency.studies.elastic_families import Family, family_of
+from elastic_consistency.studies.agenda import Agenda, agenda_of
+from elastic_consistency.studies.claims import ceilings
+from elastic_consistency.studies.requirements_met import unmet
 from elastic_consistency.studies.runs import schedule_of
 from elastic_consistency.studies.study import Certificate, Study
 from elastic_consistency.validation.power import detectable_gaps
@@ -14,38 +13,32 @@ _POWER = 0.9
 
 
 def power_of_study(study: Study) -> tuple[str, ...]:
-    """A sentence for each bound of B that will be judged; none without a certificate."""
+    """A sentence for each gap that will be measured; none without a certificate."""
     certificate, contender = study.certificate, study.contenders[0]
     if certificate is None:
         return ()
     shorter = replace(contender, jobs=certificate.jobs)
     schedule = schedule_of(study, shorter, certificate.timing_seed)
-    family = family_of(contender, schedule, certificate.bounds)
-    if obstacle(study, contender, schedule) or isinstance(family, str):
-        return ()
-    return _sentences(study, family, certificate, len(schedule.jobs))
+    agenda = agenda_of(study, contender, schedule)
+    return () if isinstance(agenda, str) else _sentences(agenda, certificate)
 
 
-def _sentences(
-    study: Study, family: Family, certificate: Certificate, points: int
-) -> tuple[str, ...]:
-    limits = limits_of(study.oracle, certificate.radius)
-    # No bound of B depends on the step size, which is not chosen yet.
-    values = values_of(family, limits, 1 / limits.constants.smoothness, study.oracle)
-    share = certificate.error_rate / len(family.names) / points
+def _sentences(agenda: Agenda, certificate: Certificate) -> tuple[str, ...]:
+    figures = {agenda.measured(bound) for bound in agenda.bounds}
+    points = len(agenda.situation.schedule.jobs)
+    share = certificate.error_rate / len(figures) / points
     sentences = []
-    for gap in family.gaps:
-        bound = get(gap.name).evaluate(values)
-        ceiling = limits.ceiling(get(gap.name), values) if gap.every_path else float("inf")
-        if ceiling < float("inf"):
+    for what, bound in agenda.tightest(unmet(agenda.situation, 0.0)).items():
+        value, ceiling = bound.evaluate(agenda.values), min(ceilings(agenda, what), default=None)
+        if ceiling is not None:
             found = detectable_gaps(
                 certificate.replicates,
-                bound=bound,
+                bound=value,
                 ceiling=ceiling,
                 error_rate=share,
                 power=_POWER,
             )
-            sentences.append(_sentence(gap.name, bound, ceiling, found, certificate.replicates))
+            sentences.append(_sentence(bound.name, value, ceiling, found, certificate.replicates))
     return tuple(sentences)
 
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from elastic_consistency.optimization.oracles import Constants
 from elastic_consistency.simulator import Cluster, Payload
-from elastic_consistency.studies.claims import limits_of
 from elastic_consistency.studies.comparison import ContenderResult
 from elastic_consistency.studies.durations import computation_quantile
+from elastic_consistency.studies.limits import limits_of
 from elastic_consistency.studies.study import Certificate, Study
 
 _SHARE_OF_LINKS = 0.1  # of the time of a worker that exchanges once in a window

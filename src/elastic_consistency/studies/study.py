@@ -1,7 +1,7 @@
 """What a study compares: contenders on one cluster and one problem, with all of its seeds."""
 
 from dataclasses import dataclass, field
-from typing import final
+from typing import TYPE_CHECKING, final
 
 from elastic_consistency._checks import check
 from elastic_consistency.optimization.compression import AbstractCodec, Identity
@@ -10,6 +10,9 @@ from elastic_consistency.optimization.update_rules import SGD, AbstractRule
 from elastic_consistency.simulator import Cluster, Payload
 from elastic_consistency.simulator.protocols import AbstractProtocol
 from elastic_consistency.studies.finished_work import FinishedWork
+
+if TYPE_CHECKING:
+    from elastic_consistency.bounds import Bound
 
 
 @final
@@ -53,6 +56,7 @@ class Certificate:
             of the distance of the start; > 1. A run that leaves it is not judged.
         error_rate: Probability with which some true bound may be called violated, in (0, 1).
         bounds: Names of the bounds to check; by default all that speak about the contender.
+        own_bounds: Bounds beside those of the catalogue, under names of their own.
     """
 
     jobs: int = 400
@@ -62,12 +66,22 @@ class Certificate:
     radius: float = 1.25
     error_rate: float = 0.01
     bounds: tuple[str, ...] = ()
+    own_bounds: tuple["Bound", ...] = ()
 
     def __post_init__(self) -> None:
         check(self.jobs >= 1, self, "jobs", "a number of gradients >= 1")
+        check(self._names_are_new(), self, "own_bounds", "bounds under names of their own")
         check(self.replicates >= 2, self, "replicates", "a number of replicates >= 2")
         check(self.radius > 1, self, "radius", "a number > 1")
         check(0 < self.error_rate < 1, self, "error_rate", "a probability in (0, 1)")
+
+    def _names_are_new(self) -> bool:
+        if not self.own_bounds:
+            return True
+        from elastic_consistency.bounds import list_bounds  # loads sympy
+
+        names = [bound.name for bound in (*list_bounds(), *self.own_bounds)]
+        return len(set(names)) == len(names)
 
     @property
     def sample_seeds(self) -> tuple[int, ...]:

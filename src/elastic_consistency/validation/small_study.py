@@ -17,7 +17,7 @@ from elastic_consistency.optimization.compression import AbstractCodec, ErrorFee
 from elastic_consistency.optimization.oracles import AbstractOracle, Constants, Quadratic
 from elastic_consistency.optimization.update_rules import SGD, AbstractRule, HeavyBall, Nesterov
 from elastic_consistency.schedule import SERVER, Schedule
-from elastic_consistency.schedule.staleness import first_reads, last_uses
+from elastic_consistency.schedule.staleness import at_most_one_unapplied_job
 from elastic_consistency.validation.contraction import EncodedVectors, is_deterministic
 from elastic_consistency.validation.estimate import Estimate, exact
 from elastic_consistency.validation.expectations import Expectations, expectations
@@ -174,7 +174,7 @@ class SmallStudy:
             unmet.add(Requirement.UNIT_WEIGHT)
         if not isinstance(self.codec, ErrorFeedback | Identity):
             unmet.add(Requirement.ERROR_FEEDBACK)
-        if not self._at_most_one_unapplied_job():
+        if not at_most_one_unapplied_job(self.schedule):
             unmet.add(Requirement.ONE_UNAPPLIED_JOB)
         if not self._has_one_model():
             unmet |= {Requirement.STARTED_ORDER, Requirement.APPLIED_ORDER}
@@ -183,13 +183,6 @@ class SmallStudy:
     def _has_one_model(self) -> bool:
         """Whether all updates enter one model at a server, which alone orders them for all."""
         return self.schedule.metadata.hosts == (SERVER,)
-
-    def _at_most_one_unapplied_job(self) -> bool:
-        jobs = self.schedule.jobs
-        read, used = first_reads(self.schedule), last_uses(self.schedule)
-        order = np.lexsort((read, jobs.worker))
-        same = jobs.worker[order[1:]] == jobs.worker[order[:-1]]
-        return bool((used[order[:-1]] < read[order[1:]])[same].all())
 
     def measure(self, bound: Bound) -> Estimate:
         """The figure that `bound` bounds, exactly.

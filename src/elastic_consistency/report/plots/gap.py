@@ -1,5 +1,7 @@
 """The gap of each auxiliary sequence against its bound."""
 
+from itertools import cycle
+
 import numpy as np
 
 from elastic_consistency.report.drawing import FIRST, INK, SECOND, Figure, canvas, png_of, svg_of
@@ -15,7 +17,9 @@ def gap_against_bound(certification: Certification) -> Figure:
     alternative = " ".join(_words(gap) for gap in certification.gaps)
     name = "gap-against-bound"
     with canvas(len(certification.gaps)) as (drawing, panels):
-        for axes, gap, colour in zip(panels, certification.gaps, (FIRST, SECOND), strict=False):
+        for axes, gap, colour in zip(
+            panels, certification.gaps, cycle((FIRST, SECOND)), strict=False
+        ):
             _draw(axes, gap, colour)
         panels[0].set_ylabel("gap / step size [loss/length]")
         svg = svg_of(drawing, name, alternative)

@@ -1,8 +1,9 @@
 """A study from a file."""
 
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -39,6 +40,9 @@ from elastic_consistency.studies.files.problems import problem_of
 from elastic_consistency.studies.files.reading import read_file
 from elastic_consistency.studies.files.schema_errors import first_problem
 from elastic_consistency.studies.study import Certificate, Contender, Seeds, Study
+
+if TYPE_CHECKING:
+    from elastic_consistency.bounds import Bound
 
 _Modules = tuple[str, ...]
 
@@ -84,7 +88,7 @@ def _study(table: StudyTable, modules: _Modules) -> Study:
     }
     cluster = _cluster(table, links, modules)
     oracle, data = _problem(table, len(cluster.workers), modules)
-    payload, certificate = table.payload, table.certificate
+    payload, certificate, own_bounds = table.payload, table.certificate, _own_bounds(modules)
     return Study(
         name=table.name,
         cluster=cluster,
@@ -102,7 +106,8 @@ def _study(table: StudyTable, modules: _Modules) -> Study:
             timing_seed=certificate.timing_seed,
             radius=certificate.radius,
             error_rate=certificate.error_rate,
-            bounds=_bounds(certificate.bounds),
+            bounds=_bounds(certificate.bounds, own_bounds),
+            own_bounds=own_bounds,
         ),
         confidence=table.comparison.confidence,
         payload=Payload(payload.model_bytes, payload.update_bytes),
@@ -117,11 +122,22 @@ def _problem(table: StudyTable, n_workers: int, modules: _Modules) -> tuple[Abst
         raise first_problem(error, TABLES[table.problem["kind"]], "problem") from error
 
 
-def _bounds(names: list[str]) -> tuple[str, ...]:
+def _own_bounds(modules: _Modules) -> tuple["Bound", ...]:
+    """Every bound that one of the modules names."""
+    if not modules:
+        return ()
+    from elastic_consistency.bounds import Bound, list_bounds  # loads sympy
+
+    named = [value for module in modules for value in vars(import_module(module)).values()]
+    found = {id(value): value for value in named if isinstance(value, Bound)}
+    return tuple(bound for bound in found.values() if bound not in list_bounds())
+
+
+def _bounds(names: list[str], own: tuple["Bound", ...]) -> tuple[str, ...]:
     if names:
         from elastic_consistency.bounds import list_bounds  # loads sympy
 
-        known = [bound.name for bound in list_bounds()]
+        known = [bound.name for bound in (*list_bounds(), *own)]
         for k, name in enumerate(names):
             if name not in known:
                 raise unknown_value(f"certificate.bounds[{k}]", name, known)
