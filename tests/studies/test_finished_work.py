@@ -2,7 +2,10 @@
 
 import errno
 from dataclasses import dataclass, replace
+from enum import Enum
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -101,9 +104,58 @@ def test_whatever_a_part_depends_on_changes_its_digest(study, monkeypatch):
     assert len(set(digests)) == len(digests)
 
 
-def test_a_value_without_a_digest_is_refused():
-    with pytest.raises(TypeError, match="plain values, got function"):
-        digest_of(lambda: None)
+class Mode(Enum):
+    """A choice."""
+
+    FAST = 1
+    SLOW = 2
+
+
+@dataclass(frozen=True)
+class Anything:
+    """A class whose field holds whatever a study may give to it."""
+
+    value: Any
+
+
+def double(x):
+    """A function of a module."""
+    return 2 * x
+
+
+def times(factor):
+    """A function that has bound a number."""
+    return lambda x: factor * x
+
+
+DIFFERENT = [
+    None, True, 1, 1.0, 1j, "1", b"1", Path("1"), Mode.FAST, Mode.SLOW, (1, 2), (2, 1), [1, 2],
+    {"a": 1}, {"a": 2}, {1: "a", "b": 2}, frozenset({1, 2}), np.arange(3), np.arange(3.0),
+    np.float32(1), Own(), Own(2.0), Anything(Own()), Anything((Own(), Mode.SLOW)), Own, LogNormal,
+    double, times, times(2), times(3), partial(double, 1), partial(double, 2), abs, range(3),
+]  # fmt: skip
+
+
+def test_whatever_fits_a_field_has_a_digest_of_its_own():
+    digests = [digest_of(Anything(value)) for value in DIFFERENT]
+
+    assert len(set(digests)) == len(DIFFERENT)
+    assert digests == [digest_of(Anything(value)) for value in DIFFERENT]
+    assert digest_of(times(2)) == digest_of(times(2))  # two functions, one value
+
+
+@pytest.mark.parametrize("value", [object(), np.random.default_rng(0), iter(())])
+def test_a_value_without_a_digest_is_refused_by_the_name_of_its_field(value):
+    with pytest.raises(TypeError, match=r"^Anything\.value must be a value that can be told apart"):
+        digest_of(Own(), (Anything(value),))
+
+
+def test_what_cannot_be_kept_is_refused_before_anything_runs(study, tmp_path):
+    own = replace(study.contenders[0], protocol=Anything(object()))
+    unkept = replace(study, contenders=(own,))
+
+    with pytest.raises(TypeError, match=r"^Anything\.value must be a value that can be told apart"):
+        replace(unkept, finished=FinishedWork(tmp_path))
 
 
 def test_a_full_disk_leaves_no_half_of_a_part(tmp_path, monkeypatch):

@@ -12,9 +12,10 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
-from functools import cache
+from functools import cache, partial
 from io import BytesIO
-from pathlib import Path
+from pathlib import Path, PurePath
+from types import BuiltinFunctionType, FunctionType
 from typing import Any, final
 from zipfile import BadZipFile
 
@@ -86,11 +87,15 @@ def digest_of(*values: Any) -> str:
     """SHA-256 of values, nested at will, and of the code of this package.
 
     Args:
-        values: Dataclasses, tuples, arrays, enumerations, numbers and texts. Of a class from
-            elsewhere the file counts that defines it.
+        values: Dataclasses, tuples, mappings, arrays, enumerations, numbers, texts, paths, classes
+            and functions. Of classes and functions from elsewhere the file counts that defines
+            them, and of functions also what they have bound.
+
+    Raises:
+        TypeError: If a value is none of these; the message names the field.
     """
     state = hashlib.sha256(_code_of_the_package())
-    _feed(state, values)
+    _feed(state, values, "")
     return state.hexdigest()[:32]
 
 
@@ -100,28 +105,60 @@ def _packed(arrays: dict[str, Any]) -> bytes:
     return buffer.getvalue()
 
 
-def _feed(state: Any, value: Any) -> None:
-    if is_dataclass(value) and not isinstance(value, type):
-        cls = type(value)
-        state.update(f"({cls.__module__}.{cls.__qualname__}".encode() + _code_of(cls))
-        for field in fields(value):
-            state.update(field.name.encode())
-            _feed(state, getattr(value, field.name))
-    elif isinstance(value, np.ndarray):
+def _feed(state: Any, value: Any, where: str) -> None:
+    if isinstance(value, Enum) or _is_plain(value):
+        state.update(f"{type(value).__qualname__} {value!r};".encode())
+    elif isinstance(value, np.ndarray) and not value.dtype.hasobject:
         state.update(f"[{value.dtype.str}{value.shape}".encode())
         state.update(np.ascontiguousarray(value).tobytes())
-    elif isinstance(value, tuple | list):
-        state.update(f"<{len(value)}".encode())
-        for entry in value:
-            _feed(state, entry)
-    elif isinstance(value, Mapping):
-        _feed(state, sorted(value.items()))
-    elif isinstance(value, set | frozenset):
-        _feed(state, sorted(value, key=repr))
-    elif value is None or isinstance(value, str | bool | int | float | Enum | np.generic):
-        state.update(f"{value!r};".encode())
+    elif isinstance(value, type | FunctionType | BuiltinFunctionType):
+        state.update(_name_and_code(value))
+        for name, bound in _bound_by(value).items():
+            _feed(state, bound, f"{where}.{name}")
     else:
-        raise TypeError(f"A digest is of plain values, got {type(value).__name__}.")
+        parts = _parts(value, where)
+        state.update(f"<{len(parts)}".encode() + _name_and_code(type(value)))
+        for name, part in parts:
+            state.update(name.encode())
+            _feed(state, part, name if name.startswith("[") else f"{type(value).__name__}.{name}")
+
+
+def _is_plain(value: Any) -> bool:
+    plain = str | bytes | bool | int | float | complex | range | PurePath | np.generic
+    return value is None or isinstance(value, plain)
+
+
+def _parts(value: Any, where: str) -> list[tuple[str, Any]]:
+    """What a value consists of, each part with its name."""
+    if is_dataclass(value):
+        return [(field.name, getattr(value, field.name)) for field in fields(value)]
+    if isinstance(value, tuple | list):
+        return [(f"{where}[{k}]" if where else f"[{k}]", part) for k, part in enumerate(value)]
+    if isinstance(value, partial):
+        return [("func", value.func), ("args", value.args), ("keywords", value.keywords)]
+    if isinstance(value, Mapping):
+        return _parts(sorted(value.items(), key=repr), where)
+    if isinstance(value, set | frozenset):
+        return _parts(sorted(value, key=repr), where)
+    allowed = "a value that can be told apart from others: data, a class or a function"
+    got = f"{type(value).__module__}.{type(value).__qualname__}"
+    raise TypeError(f"{where or 'A value'} must be {allowed}, got {got}.")
+
+
+def _bound_by(function: Any) -> dict[str, Any]:
+    """Values that a function has taken from where it was made; none for a class."""
+    if not isinstance(function, FunctionType):
+        return {}
+    names, cells = function.__code__.co_freevars, function.__closure__ or ()
+    closed = {name: cell.cell_contents for name, cell in zip(names, cells, strict=True)}
+    own = {name: value for name, value in closed.items() if value is not function}
+    return own | {"defaults": (function.__defaults__, function.__kwdefaults__)}
+
+
+def _name_and_code(named: Any) -> bytes:
+    name = f"({named.__module__}.{named.__qualname__}".encode()
+    body = named.__code__.co_code if isinstance(named, FunctionType) else b""
+    return name + body + _code_of(named)
 
 
 @cache
@@ -134,10 +171,10 @@ def _code_of_the_package() -> bytes:
 
 
 @cache
-def _code_of(cls: type) -> bytes:
-    if cls.__module__.startswith("elastic_consistency."):
+def _code_of(named: Any) -> bytes:
+    if (named.__module__ or "").startswith("elastic_consistency."):
         return b""
     try:
-        return Path(inspect.getfile(cls)).read_bytes()
+        return Path(inspect.getfile(named)).read_bytes()
     except (OSError, TypeError):
-        return b""  # typed in at a prompt
+        return b""  # built in, or typed in at a prompt

@@ -9,7 +9,7 @@ from elastic_consistency.optimization.oracles import AbstractOracle
 from elastic_consistency.optimization.update_rules import SGD, AbstractRule
 from elastic_consistency.simulator import Cluster, Payload
 from elastic_consistency.simulator.protocols import AbstractProtocol
-from elastic_consistency.studies.finished_work import FinishedWork
+from elastic_consistency.studies.finished_work import FinishedWork, digest_of
 
 if TYPE_CHECKING:
     from elastic_consistency.bounds import Bound
@@ -166,6 +166,9 @@ class Study:
         check(self.operations_per_s > 0, self, "operations_per_s", "a number > 0")
         known = self.oracle.constants().infimum is not None
         check(known, self, "oracle", "a problem whose minimum is known")
+        if self.finished.folder is not None:
+            # What cannot be kept is named here, before anything runs.
+            digest_of(self.cluster, self.oracle, self.contenders)
 
     def infimum(self) -> float:
         """f*, the smallest loss."""
