@@ -228,6 +228,19 @@ def test_tiles_of_replicates_change_nothing(server, monkeypatch, tile):
     assert_same(tiled, whole)
 
 
+@pytest.mark.parametrize("threads", [1, 2, 3, 9])
+def test_threads_change_nothing(server, monkeypatch, threads):
+    options = {"seeds": tuple(range(7)), "probes": (AppliedSequence(every=9), Loss(every=5))}
+    rows = run(server(3, 200), ORACLES[1], HeavyBall(0.05, 0.5), Engine.ROWS, **options)
+
+    monkeypatch.setattr(tiles_module, "n_threads", lambda: threads)
+    threaded = run(
+        server(3, 200), ORACLES[1], HeavyBall(0.05, 0.5), Engine.COMPILED, chunk=99, **options
+    )
+
+    assert_same(threaded, rows)
+
+
 @pytest.mark.parametrize("start", [np.float32, np.float64])
 def test_the_dtype_of_the_start_is_kept(server, start):
     options = {"seeds": (0,), "probes": (AppliedSequence(),), "start": np.ones(D, start)}
@@ -240,13 +253,21 @@ def test_the_dtype_of_the_start_is_kept(server, start):
 
 
 @pytest.mark.parametrize(
-    ("engine", "tile"), [(Engine.PROGRAM, 1), (Engine.PROGRAM, 30_000), (Engine.COMPILED, 30_000)]
+    ("engine", "tile", "threads"),
+    [
+        (Engine.PROGRAM, 1, 1),
+        (Engine.PROGRAM, 30_000, 1),
+        (Engine.COMPILED, 30_000, 1),
+        (Engine.COMPILED, 30_000, 2),
+        (Engine.COMPILED, 30_000, 3),
+    ],
 )
 def test_divergence_is_found_at_the_same_step_with_the_same_traces(
-    server, monkeypatch, engine, tile
+    server, monkeypatch, engine, tile, threads
 ):
     """Replicates diverge at different steps; the first one counts, whatever tile it is in."""
     monkeypatch.setattr(tiles_module, "TILE", tile)
+    monkeypatch.setattr(tiles_module, "n_threads", lambda: threads)
     start = np.array([[1.0], [1e100], [1e-100]])
     oracle = Quadratic(np.array([1.0]), 0.0)
     found = []

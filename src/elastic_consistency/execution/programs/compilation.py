@@ -15,3 +15,12 @@ except ImportError:  # the tests run without Numba, too
 
 #: Decorator of functions that hold no lock of the interpreter while they run.
 compiled = njit(cache=True, nogil=True, error_model="numpy")
+
+
+def n_threads() -> int:
+    """Threads for replicates: as many as cores, or what NUMBA_NUM_THREADS says."""
+    try:
+        from numba import config
+    except ImportError:
+        return 1
+    return int(config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]

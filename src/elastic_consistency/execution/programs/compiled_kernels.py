@@ -67,55 +67,61 @@ class Columns(NamedTuple):
 
 
 @compiled
-def _gradient_lanes(how, kind, kept, view, i):
+def _gradient_lanes(kind, kept, view, scale, centre, i):
     if kind == KEPT:
         return load(kept, i)
     if kind == SCALED:
-        return load(how.scale, i) * load(view, i)
+        return load(scale, i) * load(view, i)
     if kind == CENTRED:
-        return load(how.scale, i) * (load(view, i) - load(how.centre, i))
-    return load(how.scale, i)
+        return load(scale, i) * (load(view, i) - load(centre, i))
+    return load(scale, i)
 
 
 @compiled
-def _gradient_number(how, kind, kept, view, i):
+def _gradient_number(kind, kept, view, scale, centre, i):
     if kind == KEPT:
         return kept[i]
     if kind == SCALED:
-        return how.scale[i] * view[i]
+        return scale[i] * view[i]
     if kind == CENTRED:
-        return how.scale[i] * (view[i] - how.centre[i])
-    return how.scale[i]
+        return scale[i] * (view[i] - centre[i])
+    return scale[i]
 
 
 @compiled
-def _apply_leaf(how, kind, x, view, kept, velocity, factor, compares, out, first, last):
+def _apply_leaf(
+    kind, x, view, kept, velocity, scale, centre, factor, step_size, momentum, moves, compares,
+    out, first, last,
+):  # fmt: skip
     end, parts = whole_lanes(first, last), spread(0.0)
-    factors, sizes, momenta = spread(factor), spread(how.step_size), spread(how.momentum)
+    factors, sizes, momenta = spread(factor), spread(step_size), spread(momentum)
     for i in range(first, end, WIDTH):
         at = load(x, i)
-        update = factors * _gradient_lanes(how, kind, kept, view, i)
+        update = factors * _gradient_lanes(kind, kept, view, scale, centre, i)
         if compares:
             gap = at - load(view, i)
             parts = parts + gap * gap
-        if how.moves:
+        if moves:
             update = momenta * load(velocity, i) + update
             store(velocity, i, update)
         store(out, i, at - sizes * update)
     total = folded(parts)
     for i in range(end, last):
-        at, update = x[i], factor * _gradient_number(how, kind, kept, view, i)
+        at, update = x[i], factor * _gradient_number(kind, kept, view, scale, centre, i)
         if compares:
             total += (at - view[i]) * (at - view[i])
-        if how.moves:
-            update = how.momentum * velocity[i] + update
+        if moves:
+            update = momentum * velocity[i] + update
             velocity[i] = update
-        out[i] = at - how.step_size * update
+        out[i] = at - step_size * update
     return total
 
 
 @compiled
-def _apply(how, kind, x, view, kept, velocity, factor, compares, out, starts, merges, stack):
+def _apply(
+    kind, x, view, kept, velocity, scale, centre, factor, step_size, momentum, moves, compares,
+    out, starts, merges, stack,
+):  # fmt: skip
     """One step of the rule with one gradient, and the squared gap between model and view.
 
     `out` may be any of the arrays: eight numbers are read before they are written.
@@ -123,8 +129,9 @@ def _apply(how, kind, x, view, kept, velocity, factor, compares, out, starts, me
     top = 0
     for k in range(len(merges)):
         total = _apply_leaf(
-            how, kind, x, view, kept, velocity, factor, compares, out, starts[k], starts[k + 1]
-        )
+            kind, x, view, kept, velocity, scale, centre, factor, step_size, momentum, moves,
+            compares, out, starts[k], starts[k + 1],
+        )  # fmt: skip
         top = merge(stack, top, total, merges[k])
     return stack[0]
 
@@ -144,25 +151,13 @@ def _combine(keep, x, factor, a, out):
 @compiled
 def _begin(how, view, target, weight, noise, point):
     """GRADIENT, and the started point's step with it; an empty point stays."""
+    kind, scale, centre = how.kind, how.scale, how.centre
     for i in range(len(target)):
-        target[i] = _gradient_number(how, how.kind, target, view, i)
+        target[i] = _gradient_number(kind, target, view, scale, centre, i)
     for i in range(len(noise)):
         target[i] += noise[i]
     for i in range(len(point)):
         point[i] -= weight * target[i]
-
-
-@compiled
-def _change(columns, i, how, slots, velocity, compares, leaves, stack):
-    """APPLY or STEP; the squared gap between model and view where it is wanted."""
-    x, out = slots[columns.model[i]], slots[columns.target[i]]
-    moved, (starts, merges) = velocity[columns.replica[i]], leaves
-    if columns.do[i] == _STEP:
-        buffer, looks = slots[columns.buffer[i]], False
-        return _apply(how, KEPT, x, x, buffer, moved, 1.0, looks, out, starts, merges, stack)
-    view, kept, factor = slots[columns.seen[i]], slots[columns.source[i]], columns.factor[i]
-    kind = how.kind if columns.source[i] < 0 else KEPT
-    return _apply(how, kind, x, view, kept, moved, factor, compares, out, starts, merges, stack)
 
 
 @compiled
@@ -172,8 +167,9 @@ def _accumulate(columns, i, how, slots, scratch):
     x, out = slots[columns.model[i]], slots[columns.target[i]]
     if columns.source[i] < 0:
         view, source = slots[columns.seen[i]], scratch
+        kind, scale, centre = how.kind, how.scale, how.centre
         for k in range(len(scratch)):
-            scratch[k] = _gradient_number(how, how.kind, scratch, view, k)
+            scratch[k] = _gradient_number(kind, scratch, view, scale, centre, k)
     if do == _DIVIDE:
         for k in range(len(out)):
             out[k] = source[k] / factor
@@ -205,23 +201,34 @@ def run(columns, first, last, steps, how, slots, velocity, point, noise, added, 
         The first instruction after which a looked-at model was not finite, else -1.
     """
     stack, scratch, (starts, merges) = np.empty(STACK), np.empty(slots.shape[1]), leaves
+    # Out of the loop: in it Numba would count the references to every array of a tuple.
+    dos, seen, sources, models, buffers, targets, replicas, factors, _ = columns
+    kind, scale, centre, step_size, momentum, moves = how
     begun, n_added, compares = 0, 0, len(added) > 0
     for i in range(first, last):
-        do, out, view = columns.do[i], slots[columns.target[i]], slots[columns.seen[i]]
-        if do == _GRADIENT:
+        do, out, x = dos[i], slots[targets[i]], slots[models[i]]
+        if do == _STEP:
+            _apply(
+                KEPT, x, x, slots[buffers[i]], velocity[replicas[i]], scale, centre, 1.0,
+                step_size, momentum, moves, begun < 0, out, starts, merges, stack,
+            )  # fmt: skip
+        elif do == _APPLY:
+            gap = _apply(
+                kind if sources[i] < 0 else KEPT, x, slots[seen[i]], slots[sources[i]],
+                velocity[replicas[i]], scale, centre, factors[i], step_size, momentum, moves,
+                compares, out, starts, merges, stack,
+            )  # fmt: skip
+        elif do == _GRADIENT:
+            view = slots[seen[i]]
             if len(point):
                 started[begun] = squared_distance(point, view, starts, merges, stack)
-            _begin(how, view, out, columns.factor[i], noise[begun], point)
+            _begin(how, view, out, factors[i], noise[begun], point)
             begun += 1
-            continue
-        gap = 0.0
-        if do in (_APPLY, _STEP):
-            gap = _change(columns, i, how, slots, velocity, compares, leaves, stack)
         else:
-            if compares and (do in (_FIRST, _MORE)):
-                gap = squared_distance(slots[columns.model[i]], view, starts, merges, stack)
+            if compares and do in (_FIRST, _MORE):
+                gap = squared_distance(x, slots[seen[i]], starts, merges, stack)
             _accumulate(columns, i, how, slots, scratch)
-        if compares and (do in (_FIRST, _MORE, _APPLY)):
+        if compares and do in (_FIRST, _MORE, _APPLY):
             added[n_added] = gap
             n_added += 1
         if do in (_APPLY, _STEP):

@@ -1,11 +1,16 @@
-"""Tiles: replicates that run side by side while their arrays fit into the cache."""
+"""Tiles: replicates that run side by side while their arrays fit into the cache.
 
+Compiled loops take one replicate after the other, so that tiles are what threads share out.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import final
 
 import numpy as np
 
 from elastic_consistency.execution.probes.watch import Watch
+from elastic_consistency.execution.programs.compilation import n_threads
 from elastic_consistency.execution.programs.compiled_run import CompiledRun
 from elastic_consistency.execution.programs.in_place_gradients import is_elementwise
 from elastic_consistency.execution.programs.piece import Piece, together
@@ -57,12 +62,22 @@ class Tiles:
                 watches=watches,
                 moments=self.moments,
             )
-            for part in _parts(oracle, start)
+            for part in _parts(oracle, start, compiled=compiled)
         ]
+        self._threads = min(len(self._runs), n_threads()) if compiled else 1
 
     def run(self, first: int, last: int) -> Piece:
         """Do some instructions for all replicates."""
-        return together([run.run(first, last) for run in self._runs])
+        if self._threads == 1:
+            return together([run.run(first, last) for run in self._runs])
+
+        def quietly(run: CompiledRun | ProgramRun) -> Piece:
+            # Each thread has its own way with overflow; who called this has switched it off.
+            with np.errstate(over="ignore", invalid="ignore"):
+                return run.run(first, last)
+
+        with ThreadPoolExecutor(self._threads) as pool:
+            return together(list(pool.map(quietly, self._runs)))
 
     def model(self, replica: int) -> Array:
         """(R, d) copy of the present model of a replica."""
@@ -73,13 +88,13 @@ class Tiles:
         return all(run.is_finite(replica) for run in self._runs)
 
 
-def _parts(oracle: AbstractOracle, start: Array) -> list[slice]:
+def _parts(oracle: AbstractOracle, start: Array, *, compiled: bool) -> list[slice]:
     """Replicates of each tile; one tile where a batch might round differently."""
     count, d = start.shape
     if not is_elementwise(oracle):
         return [slice(0, count)]
     size = max(1, TILE // d)
     # Tiles of nearly equal size: a last one of a single replicate would cost as much as a full.
-    n_tiles = -(-count // size)
+    n_tiles = min(count, n_threads()) if compiled else -(-count // size)
     ends = [count * k // n_tiles for k in range(n_tiles + 1)]
     return [slice(first, last) for first, last in pairwise(ends)]
