@@ -18,6 +18,8 @@ from elastic_consistency.schedule import ABSENT, Op, Schedule
 
 _CALL = 1000  # numbers that NumPy could have handled while it was called
 _WORTH_COMPILING = 10**8  # numbers; loading compiled code takes as long
+# Short models in many replicates: NumPy handles all in one call, compiled loops one after another.
+_SHORT, _MANY = 200, 8
 
 
 class Engine(Enum):
@@ -95,7 +97,9 @@ def _should_compile(
         raise ModuleNotFoundError(
             "Engine.COMPILED needs Numba: pip install 'elastic-consistency[speed]'."
         )
+    replicates, d = start.shape
     worth = len(schedule.jobs) * (start.size + _CALL) >= _WORTH_COMPILING
+    worth &= d >= _SHORT or replicates <= _MANY
     wanted = engine is Engine.COMPILED or (engine is Engine.FASTEST and worth)
     return wanted and possible and installed
 

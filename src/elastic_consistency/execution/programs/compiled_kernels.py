@@ -204,7 +204,7 @@ def run(columns, first, last, steps, how, slots, velocity, point, noise, added, 
     # Out of the loop: in it Numba would count the references to every array of a tuple.
     dos, seen, sources, models, buffers, targets, replicas, factors, _ = columns
     kind, scale, centre, step_size, momentum, moves = how
-    begun, n_added, compares = 0, 0, len(added) > 0
+    begun, n_added, gap, compares = 0, 0, 0.0, len(added) > 0
     for i in range(first, last):
         do, out, x = dos[i], slots[targets[i]], slots[models[i]]
         if do == _STEP:
