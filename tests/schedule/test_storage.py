@@ -1,5 +1,7 @@
 """A saved schedule comes back bit for bit; anything else is refused with its reason."""
 
+import dataclasses
+import hashlib
 import json
 
 import numpy as np
@@ -20,8 +22,6 @@ def saved(handmade, tmp_path):
 
 def rewrite_header(path, change):
     """Alter the header and keep its checksum right, as another program would write it."""
-    import hashlib
-
     table = parquet.read_table(path)
     metadata = dict(table.schema.metadata)
     header = json.loads(metadata[b"elastic_consistency.schedule"])
@@ -135,3 +135,24 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(saved, handmade, mo
 
     assert saved.read_bytes() == before
     assert [p.name for p in saved.parent.iterdir()] == [saved.name]
+
+
+def test_a_copy_with_another_seed_does_not_inherit_the_digest(handmade):
+    schedule = handmade["server"]
+    first = schedule.digest()
+
+    other = dataclasses.replace(
+        schedule, metadata=dataclasses.replace(schedule.metadata, seed=schedule.metadata.seed + 1)
+    )
+
+    assert other.digest() != first
+    assert schedule.digest() == first
+
+
+def test_a_schedule_is_hashed_once(handmade, monkeypatch):
+    schedule = dataclasses.replace(handmade["server"])
+    first = schedule.digest()
+
+    monkeypatch.setattr(hashlib, "sha256", None)
+
+    assert schedule.digest() == first

@@ -191,6 +191,7 @@ class Schedule:
     jobs: Jobs
     messages: Messages
     metadata: Metadata
+    _digest: str | None = field(default=None, init=False, repr=False)
 
     def chunks(self, size: int = 8192) -> Iterator[Rows]:
         """The rows in order, `size` at a time."""
@@ -223,6 +224,12 @@ class Schedule:
 
     def digest(self) -> str:
         """SHA-256 of everything but provenance; equal schedules have equal digests."""
+        if self._digest is None:  # hashing takes as long as a short execution: once is enough
+            object.__setattr__(self, "_digest", self._hash())
+        assert self._digest is not None
+        return self._digest
+
+    def _hash(self) -> str:
         state = hashlib.sha256()
         for table in (self.rows, self.jobs, self.messages):
             for column in fields(table):
