@@ -7,27 +7,35 @@ from dataclasses import replace
 from inspect import isabstract
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
 from elastic_consistency.cli import main
+from elastic_consistency.execution import Executor
 from elastic_consistency.optimization.compression import ErrorFeedback, TopK
-from elastic_consistency.optimization.update_rules import GEM, HeavyBall
+from elastic_consistency.optimization.update_rules import GEM, SGD, HeavyBall
+from elastic_consistency.schedule import Op
 from elastic_consistency.simulator import Link, Tree
 from elastic_consistency.simulator.delays import AbstractDelayLaw, Exponential, LogNormal
+from elastic_consistency.simulator.lock_step import ExecutorAnswers
 from elastic_consistency.simulator.protocols import (
     AbstractProtocol,
     AllReduce,
     EnergyMatchingServer,
-    NormBounded,
+    Layerwise,
     Ringmaster,
+    Scheduler,
 )
+from elastic_consistency.studies.comparison import compare
 from elastic_consistency.studies.files import StudyFileError, load_study
 from elastic_consistency.studies.files.building import build
 from elastic_consistency.studies.files.json_schema import study_schema
 from elastic_consistency.studies.files.kinds import field_types, file_fields, kinds
 from elastic_consistency.studies.files.presets import preset_text, presets
+from elastic_consistency.studies.progress import Progress
 from elastic_consistency.studies.runs import run_loss, schedule_of
+from elastic_consistency.studies.study import Seeds
 
 STUDY = (Path(__file__).parent / "small.toml").read_text()
 
@@ -196,7 +204,6 @@ def test_energy_matching_has_a_preset_that_runs(written):
 
 
 def test_every_protocol_has_a_preset_whose_schedules_it_recognises(written):
-    """Norm-bounded scheduling asks for gradients, which a study's schedules do not wait for."""
     found = {}
     for preset in presets():
         study = load_study(written(preset_text(preset.name)))
@@ -208,8 +215,71 @@ def test_every_protocol_has_a_preset_whose_schedules_it_recognises(written):
         found[type(first.protocol)] = study.oracle.dimension
         found[type(study.contenders[-1].protocol)] = study.oracle.dimension
 
-    assert set(found) == set(kinds(AbstractProtocol).values()) - {NormBounded}
+    assert set(found) == set(kinds(AbstractProtocol).values())
     assert set(found.values()) == {31}
+
+
+def test_a_schedule_that_gradients_decide_is_replayed_exactly(written):
+    """The answers hold for the samples on which they were decided."""
+    study = load_study(written(preset_text("norm_bounded")))
+    first = replace(study.contenders[0], jobs=40)
+    (sample,) = study.samples(first, 3)
+
+    schedule, again = (schedule_of(study, first, 3, 0.1) for _ in "ab")
+    other = schedule_of(study, first, 3, 0.2)
+    start, meta = study.oracle.start()[None], schedule.metadata
+    executor = Executor(meta, study.oracle, SGD(0.1), seeds=(sample,), start=start)
+    answers = ExecutorAnswers(executor, meta.block_sizes)
+
+    assert schedule.digest() == again.digest() != other.digest()
+    assert len(meta.decisions) > 0
+    assert _answered(answers, schedule) == {d.operands: d.answer for d in meta.decisions}
+
+
+def _answered(answers, schedule):
+    """The recorded questions, asked again of an execution that knows their gradients."""
+    rows, found, end = schedule.rows, {}, 0
+    gradients = rows.op == Op.GRADIENT
+    for decision in schedule.metadata.decisions:
+        jobs = decision.operands[1 : 1 + decision.operands[0]]
+        known = 1 + max(int(np.flatnonzero(gradients & (rows.job == j))[0]) for j in jobs)
+        if known > end:
+            answers.follow(rows.slice(end, known))
+            end = known
+        found[decision.operands] = answers.answer(decision.question, decision.operands)
+    return found
+
+
+def test_a_study_compares_both_elastic_schedulers(written):
+    """The one that asks has one sample path a schedule, which its step size decides, too."""
+    text = preset_text("norm_bounded").replace("gradients = 800", "gradients = 80")
+    study = load_study(written(text))
+    asking, barrier = study.contenders
+    variance = replace(
+        asking,
+        name="variance",
+        protocol=Layerwise(asking.protocol.profile, Scheduler.VARIANCE_BOUNDED),
+    )
+    few = replace(
+        study,
+        contenders=(asking, variance, barrier),
+        seeds=Seeds(timing=(0, 1), tuning=(9,), replicates=2),
+        step_shares=(0.5, 0.25),
+        target=0.9,
+    )
+
+    results = [result for result, _ in compare(few, Progress())]
+
+    assert [result.times_s.shape for result in results] == [(2, 1), (2, 2), (2, 2)]
+    assert all(result.reached == result.runs for result in results)
+
+
+def test_a_protocol_that_asks_takes_additive_rules_only(written):
+    heavy_ball = 'rule = { kind = "heavy_ball", momentum = 0.9 }'
+    text = preset_text("norm_bounded").replace('rule = "sgd"', heavy_ball, 1)
+
+    with pytest.raises(StudyFileError, match=r"Contender\.rule must be an additive one"):
+        load_study(written(text))
 
 
 def test_the_federated_preset_has_slow_phases(written):

@@ -67,12 +67,13 @@ def lock_step(
     start: Array,
     until: Until,
     seed: int,
+    sample_seed: int | None = None,
     payload: Payload | None = None,
     codec: AbstractCodec | None = None,
 ) -> Schedule:
     """The schedule of a protocol that asks about gradients; its decisions are recorded.
 
-    Samples are those of an execution with the same seed. Replaying the schedule needs no
+    Samples are those of an execution with the sample seed. Replaying the schedule needs no
     answers, but holds for this seed and this start only.
 
     Args:
@@ -82,7 +83,8 @@ def lock_step(
         rule: The update rule; it must be additive and scale nothing by staleness.
         start: (1, d) first model.
         until: The limit.
-        seed: Seed of timing and samples, >= 0.
+        seed: Seed of the timing, >= 0.
+        sample_seed: Seed of the samples, >= 0; that of the timing by default.
         payload: Bytes that travel.
         codec: Compression of updates.
 
@@ -95,7 +97,8 @@ def lock_step(
         raise ValueError(f"lock_step takes an additive rule without scaling, got {rule!r}.")
 
     def follow(metadata: Metadata) -> ExecutorAnswers:
-        executor = Executor(metadata, oracle, rule, seeds=(seed,), start=start, codec=codec)
+        samples = (seed if sample_seed is None else sample_seed,)
+        executor = Executor(metadata, oracle, rule, seeds=samples, start=start, codec=codec)
         return ExecutorAnswers(executor, metadata.block_sizes)
 
     return simulate(protocol, cluster, until=until, seed=seed, payload=payload, answers=follow)

@@ -192,11 +192,12 @@ def _gap_curve(measured: Measurement, agenda: Agenda, what: Measured, bound: Bou
 
 
 def _largest_steps(agenda: Agenda) -> tuple[CertifiedStep, ...]:
-    """Of each proved theorem that asks for a step size."""
+    """Of each proved theorem that asks for a step size and for nothing that is not met."""
     without = {name: value for name, value in agenda.values.items() if name != "alpha"}
     theorems = (b for b in agenda.bounds if b.quantity is not Quantity.GAP and b.proof is not None)
     return tuple(
         certified_step(bound, without, ceiling=agenda.situation.limits.ceiling(bound.quantity))
         for bound in theorems
+        if not bound.requirements & unmet(agenda.situation, 0.0)
         if "alpha" in {symbol.name for symbol in bound.symbols}
     )

@@ -74,8 +74,8 @@ def _run_contender(
     schedules, runs = [], []
     for number, seed in enumerate(study.seeds.timing):
         progress.say(f"running {contender.name}", 0.5 + 0.5 * number / len(study.seeds.timing))
-        schedules.append(schedule_of(study, contender, seed))
-        samples = study.seeds.samples(seed)
+        schedules.append(schedule_of(study, contender, seed, chosen.step_size))
+        samples = study.samples(contender, seed)
         run = run_loss(study, contender, schedules[-1], chosen.step_size, sample_seeds=samples)
         runs.append(run)
     return _result(study, contender, candidates, schedules, runs), schedules[0]

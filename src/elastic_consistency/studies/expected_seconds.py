@@ -67,7 +67,7 @@ def cost_of(study: Study, contender: Contender) -> Cost:
     """What one run of `contender` costs, from a pilot."""
     seed = study.seeds.tuning[0]
     step_size = min(study.step_shares) / study.oracle.constants().smoothness
-    samples = study.seeds.samples(seed)
+    samples = study.samples(contender, seed)
 
     def execute() -> Any:
         return run_loss(study, short, schedule, step_size, sample_seeds=samples)

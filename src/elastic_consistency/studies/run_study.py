@@ -116,7 +116,7 @@ def _certify(
     if study.certificate is None:
         return None, "the study asks for no certificate"
     shorter = replace(contender, jobs=study.certificate.jobs)
-    schedule = schedule_of(study, shorter, study.certificate.timing_seed)
+    schedule = schedule_of(study, shorter, study.certificate.timing_seed, result.step_size)
     reason = obstacle(study, contender, schedule)
     if reason:
         return None, reason

@@ -9,6 +9,7 @@ from elastic_consistency.execution import DivergenceError, Execution
 from elastic_consistency.execution.probes.loss import Loss
 from elastic_consistency.schedule import Op, Schedule
 from elastic_consistency.simulator import Payload, Until, simulate
+from elastic_consistency.simulator.lock_step import lock_step
 from elastic_consistency.studies.divergence import Place, place_as_array, place_from, place_of
 from elastic_consistency.studies.study import Contender, Study
 
@@ -35,14 +36,47 @@ class LossRun:
     diverged: Place | None
 
 
-def schedule_of(study: Study, contender: Contender, timing_seed: int) -> Schedule:
-    """The schedule of `contender` with the delays of `timing_seed`."""
+def schedule_of(
+    study: Study, contender: Contender, timing_seed: int, step_size: float | None = None
+) -> Schedule:
+    """The schedule of `contender` with the delays of `timing_seed`.
+
+    Args:
+        study: Cluster, problem and payload.
+        contender: Who meets whom.
+        timing_seed: Of the delays.
+        step_size: Of a protocol that asks about gradients, whose schedule is decided while its
+            first replicate is executed; the first candidate by default.
+    """
     until = Until(jobs=contender.jobs)
     payload = payload_of(study, contender)
+    of = (study.cluster, contender.protocol, until, timing_seed, payload)
+    if not contender.protocol.asks:
+        return study.finished.schedule(
+            of,
+            lambda: simulate(
+                contender.protocol, study.cluster, until=until, seed=timing_seed, payload=payload
+            ),
+        )
+    if step_size is None:
+        step_size = study.step_shares[0] / study.oracle.constants().smoothness
+    rule, (sample,) = (
+        with_step_size(contender.rule, step_size),
+        study.samples(contender, timing_seed),
+    )
     return study.finished.schedule(
-        (study.cluster, contender.protocol, until, timing_seed, payload),
-        lambda: simulate(
-            contender.protocol, study.cluster, until=until, seed=timing_seed, payload=payload
+        (*of, study.oracle, rule, contender.codec, sample),
+        lambda: lock_step(
+            contender.protocol,
+            study.cluster,
+            study.oracle,
+            rule,
+            start=study.oracle.start()[None],
+            until=until,
+            seed=timing_seed,
+            sample_seed=sample,
+            payload=payload,
+            codec=contender.codec,
         ),
     )
 

@@ -40,6 +40,9 @@ class Contender:
         check(bool(self.name.strip()), self, "name", "a name")
         check(self.jobs >= 1, self, "jobs", "a number of gradients >= 1")
         check(self.loss_every >= 1, self, "loss_every", "a number of changes >= 1")
+        if getattr(self.protocol, "asks", False):
+            plain = self.rule.additive and self.rule.constant_step
+            check(plain, self, "rule", "an additive one of constant step for this protocol")
 
 
 @final
@@ -169,6 +172,14 @@ class Study:
         if self.finished.folder is not None:
             # What cannot be kept is named here, before anything runs.
             digest_of(self.cluster, self.oracle, self.contenders)
+
+    def samples(self, contender: Contender, timing_seed: int) -> tuple[int, ...]:
+        """Sample seeds of the replicates of a contender on the schedule of `timing_seed`.
+
+        A schedule that was decided by gradients holds for those alone: there it is one.
+        """
+        seeds = self.seeds.samples(timing_seed)
+        return seeds[:1] if contender.protocol.asks else seeds
 
     def infimum(self) -> float:
         """f*, the smallest loss."""

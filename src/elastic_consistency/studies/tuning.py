@@ -35,7 +35,6 @@ class Candidate:
 def tune(study: Study, contender: Contender, progress: Progress) -> tuple[Candidate, ...]:
     """All candidates, the best first: fastest, else most often there, else lowest in the end."""
     smoothness = study.oracle.constants().smoothness
-    schedules = [(seed, schedule_of(study, contender, seed)) for seed in study.seeds.tuning]
     tried = []
     for number, share in enumerate(study.step_shares):
         progress.say(f"step size of {contender.name}", number / len(study.step_shares))
@@ -43,12 +42,12 @@ def tune(study: Study, contender: Contender, progress: Progress) -> tuple[Candid
             run_loss(
                 study,
                 contender,
-                schedule,
+                schedule_of(study, contender, seed, share / smoothness),
                 share / smoothness,
-                sample_seeds=study.seeds.samples(seed),
+                sample_seeds=study.samples(contender, seed),
                 stop_at_target=True,
             )
-            for seed, schedule in schedules
+            for seed in study.seeds.tuning
         ]
         tried.append(_candidate(share, share / smoothness, runs))
     return tuple(sorted(tried, key=lambda c: (c.mean_time_s, -c.reached, c.mean_last_loss)))

@@ -1,6 +1,7 @@
 """What every protocol must do."""
 
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 from elastic_consistency.schedule import Schedule
 from elastic_consistency.simulator.cluster import Cluster
@@ -8,9 +9,14 @@ from elastic_consistency.simulator.simulation import Simulation
 
 
 class AbstractProtocol(ABC):
-    """Who meets whom, when and with which weight; no arrays and no step size."""
+    """Who meets whom, when and with which weight; no arrays and no step size.
+
+    Attributes:
+        asks: Its timing depends on gradients, so that it runs by `lock_step`, beside an execution.
+    """
 
     __slots__ = ()
+    asks: ClassVar[bool] = False
 
     @abstractmethod
     def hosts(self, cluster: Cluster) -> tuple[int, ...]:

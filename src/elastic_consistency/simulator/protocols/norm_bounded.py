@@ -1,7 +1,7 @@
 """The norm-bounded elastic scheduler: go on when enough of every gradient has arrived."""
 
 from dataclasses import dataclass, field
-from typing import final
+from typing import ClassVar, final
 
 from elastic_consistency._checks import check
 from elastic_consistency.schedule import Op
@@ -31,6 +31,8 @@ class NormBounded(AbstractBlockProtocol):
 
     Source: Nadiradze et al. (2021), AAAI 35(10):9037-9045, elastic scheduling, norm-bounded.
     """
+
+    asks: ClassVar[bool] = True
 
     profile: LayerProfile
     threshold: float

@@ -1,8 +1,4 @@
-"""One preset for each protocol, on the four processes of the preset `laptop`.
-
-There is none for the norm-bounded scheduler: whom it waits for depends on gradients, so that its
-schedule is made in lock-step with an execution, not from a study.
-"""
+"""One preset for each protocol, on the four processes of the preset `laptop`."""
 
 from dataclasses import replace
 
@@ -51,6 +47,10 @@ _EXAMPLES: dict[str, tuple[str, ...]] = {
     "layerwise": (
         "layer by layer; a forward pass waits for its own layer only",
         f'profile = {{ layers = {_LAYERS} }}, scheduler = "cross_barrier"',
+    ),
+    "norm_bounded": (
+        "elastic: goes on when 0.8 of the norm of every gradient is in",
+        f"profile = {{ layers = {_LAYERS} }}, threshold = 0.8",
     ),
     "local_sgd": ("five local steps, then one average of all models", "steps = 5"),
     "gossip": (
