@@ -22,7 +22,7 @@ from elastic_consistency.random_streams import Cause
 from elastic_consistency.schedule import Metadata, Schedule
 from elastic_consistency.simulator import Cluster, Payload, Until, simulate
 from elastic_consistency.simulator.delays import AbstractDelayLaw, Constant, Exponential
-from elastic_consistency.simulator.delays.draws import independent_draws
+from elastic_consistency.simulator.delays.delay_table import DelayTable, draws_ahead
 from elastic_consistency.simulator.protocols import AsynchronousServer
 from elastic_consistency.simulator.protocols import asynchronous_server as server
 from elastic_consistency.simulator.row_patterns import PatternLog
@@ -39,21 +39,27 @@ def metadata(n_workers: int) -> Metadata:
     return Metadata(n_workers=n_workers, hosts=(-1,), seed=SEED)
 
 
+def delays(n_workers: int, n_jobs: int) -> DelayTable:
+    """The same for everybody: what is compared is what happens between the draws."""
+    ahead = draws_ahead(n_workers, n_jobs)
+    return DelayTable([LAW] * n_workers, [1.0] * n_workers, SEED, Cause.COMPUTE, ahead=ahead)
+
+
 def bare_loop(n_workers: int, n_jobs: int) -> PatternLog:
     """The timing of the server as a loop around a heap."""
     log = PatternLog(server._PATTERNS, n_operands=2, metadata=metadata(n_workers))
     note, new_job = log.note, log.job
     push, pop, replace = heapq.heappush, heapq.heappop, heapq.heapreplace
-    draws = [independent_draws(LAW, SEED, Cause.COMPUTE, w) for w in range(n_workers)]
+    draw = delays(n_workers, n_jobs).draw
     heap: list[tuple[float, int, int, int]] = []
-    for worker, draw in enumerate(draws):
+    for worker in range(n_workers):
         job = new_job(worker, 0.0)
-        push(heap, (draw(0.0), job, worker, job))
+        push(heap, (draw(worker, 0.0), job, worker, job))
         note((0.0, server._FIRST, -1, job))
     for event in range(n_workers, n_jobs):
         now, _, worker, done = heap[0]
         job = new_job(worker, now)
-        replace(heap, (now + draws[worker](now), event, worker, job))
+        replace(heap, (now + draw(worker, now), event, worker, job))
         note((now, server._COMPUTED_EXCHANGE, done, job))
     while heap:
         now, _, worker, done = pop(heap)
@@ -89,12 +95,12 @@ def whole(n_workers: int, n_jobs: int) -> Schedule:
 def store_program(n_workers: int, n_jobs: int) -> None:
     """The usual idiom: a process a worker, a request and an answer through Stores for each job."""
     env = simpy.Environment()
+    draw = delays(n_workers, n_jobs).draw
     inbox, answers = simpy.Store(env), [simpy.Store(env) for _ in range(n_workers)]
 
     def work(worker: int):
-        draw = independent_draws(LAW, SEED, Cause.COMPUTE, worker)
         while True:
-            yield env.timeout(draw(env.now))
+            yield env.timeout(draw(worker, env.now))
             yield inbox.put(worker)
             yield answers[worker].get()
 

@@ -11,9 +11,9 @@ from math import inf
 
 import numpy as np
 
-from elastic_consistency.random_streams import Cause, uniforms
+from elastic_consistency.random_streams import Cause, uniform_table, uniforms
 from elastic_consistency.schedule import SERVER
-from elastic_consistency.simulator.cluster import Worker
+from elastic_consistency.simulator.cluster import ComputeLaw, Worker
 from elastic_consistency.simulator.delays.exponential import Exponential
 from elastic_consistency.simulator.delays.gamma import Gamma
 from elastic_consistency.simulator.delays.log_normal import LogNormal
@@ -91,7 +91,7 @@ def _arrivals(simulation: Simulation, exchanges: int) -> tuple[np.ndarray, np.nd
     machines = simulation.cluster.workers
     mean = exchanges / len(machines)
     first = int(mean + 4 * mean**0.5) + 2
-    times = [_later(simulation, k, machine, 0.0, 0, first) for k, machine in enumerate(machines)]
+    times = _first_arrivals(simulation, first)
     while True:
         together = np.concatenate(times)
         # Arrivals that are still to be drawn can only bring this forward.
@@ -110,6 +110,20 @@ def _arrivals(simulation: Simulation, exchanges: int) -> tuple[np.ndarray, np.nd
     ordered = np.sort(time)
     apart = bool((ordered[1:] > ordered[:-1]).all()) and ordered[-1] < inf
     return (time, np.repeat(np.arange(len(times)), counts)) if apart else None
+
+
+def _first_arrivals(simulation: Simulation, count: int) -> list[np.ndarray]:
+    """The first `count` arrivals of each worker, all of which begin at time 0."""
+    machines, seed = simulation.cluster.workers, simulation.metadata.seed
+    seconds = uniform_table(seed, Cause.COMPUTE, np.arange(len(machines)), 0, count)
+    kinds: dict[tuple[ComputeLaw, float], list[int]] = {}
+    for worker, machine in enumerate(machines):
+        kinds.setdefault((machine.compute, machine.slowdown), []).append(worker)
+    for (law, slowdown), workers in kinds.items():
+        assert isinstance(law, _WITHOUT_ATOMS)  # see _is_pool
+        delays = law.quantile(seconds[workers].reshape(-1)).reshape(-1, count)
+        seconds[workers] = slowdown * simulation.payload.encode_s + slowdown * delays
+    return list(np.add.accumulate(seconds, axis=1))
 
 
 def _later(

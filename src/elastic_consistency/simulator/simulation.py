@@ -11,6 +11,8 @@ from elastic_consistency.schedule import SERVER, Metadata, Recorder, Schedule
 from elastic_consistency.simulator.answers import AbstractAnswers
 from elastic_consistency.simulator.channel import Channel
 from elastic_consistency.simulator.cluster import Cluster
+from elastic_consistency.simulator.delays.base import AbstractDelayLaw
+from elastic_consistency.simulator.delays.delay_table import DelayTable, draws_ahead
 from elastic_consistency.simulator.delays.draws import LINK_LANES, Draw, independent_draws
 from elastic_consistency.simulator.delays.phases import phased_draws, suspended_draws, suspensions
 from elastic_consistency.simulator.delays.preemption import Preemption
@@ -163,6 +165,24 @@ class Simulation:
                 "cluster without Cluster.shared_hosts."
             )
         return self._work(worker)
+
+    def computations(self) -> Callable[[int, float], float]:
+        """`computation` of all workers in one function of the worker and the time, s."""
+        machines, n_workers = self.cluster.workers, self.cluster.n_workers
+        laws = [machine.compute for machine in machines]
+        independent = [law for law in laws if isinstance(law, AbstractDelayLaw)]
+        if self._hosts or len(independent) < n_workers:
+            draws = [self.computation(worker) for worker in range(n_workers)]
+            return lambda worker, now: draws[worker](now)
+        table = DelayTable(
+            independent,
+            [machine.slowdown for machine in machines],
+            self.metadata.seed,
+            Cause.COMPUTE,
+            encode_s=self.payload.encode_s,
+            ahead=draws_ahead(n_workers, self.until.jobs),
+        )
+        return table.draw
 
     def _work(self, worker: int) -> Draw:
         machine, seed = self.cluster.workers[worker], self.metadata.seed

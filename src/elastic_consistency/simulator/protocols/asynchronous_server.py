@@ -1,13 +1,15 @@
 """The fully asynchronous parameter server."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import final
+from heapq import heappush
+from typing import Any, final
 
 import numpy as np
-import simpy
+from simpy.events import NORMAL
 
 from elastic_consistency.schedule import SERVER, Op
-from elastic_consistency.simulator.alarm import Alarm
+from elastic_consistency.simulator.delays.draws import Draw
 from elastic_consistency.simulator.pool import run_ahead
 from elastic_consistency.simulator.protocols.base import AbstractUnreliableProtocol
 from elastic_consistency.simulator.protocols.client import apply_alone
@@ -38,6 +40,8 @@ _APPLY = (
 _PATTERNS = (_READ, _ENCODE, _APPLY, _APPLY + _READ, _ENCODE + _APPLY, _ENCODE + _APPLY + _READ)
 _FIRST, _COMPUTED, _LAST, _EXCHANGE, _COMPUTED_LAST, _COMPUTED_EXCHANGE = range(len(_PATTERNS))
 
+_Callback = Callable[[Any], None]
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -63,10 +67,7 @@ class AsynchronousServer(AbstractUnreliableProtocol):
         patterns = {"first": _FIRST, "exchange": _COMPUTED_EXCHANGE, "last": _COMPUTED_LAST}
         if run_ahead(simulation, log, **patterns):
             return
-        for worker in range(simulation.cluster.n_workers):
-            if not simulation.admit(0.0):
-                return
-            _Client(simulation, log, worker).begin()
+        _Server(simulation, log).begin()
 
     def restate(self, schedule):
         rule, rows = "asynchronous server", schedule.rows
@@ -104,67 +105,105 @@ def _start_crew(simulation: Simulation) -> None:
 
 @final
 class _Client:
-    """A worker and its connection to the server."""
+    """A worker, and what stands in SimPy's queue for its computation or its transfer.
 
-    __slots__ = ("_admit", "_alarm_arrived", "_alarm_computed", "_down", "_env", "_job", "_log",
-                 "_note", "_seconds", "_up", "_worker")  # fmt: skip
+    SimPy asks no more of an event than callbacks and whether it is well.
+    """
 
-    def __init__(self, simulation: Simulation, log: PatternLog, worker: int) -> None:
-        self._admit, self._env, self._worker = simulation.admit, simulation.env, worker
-        self._log, self._note = log, log.note
-        self._seconds = simulation.computation(worker)
-        machine = simulation.cluster.workers[worker]
-        self._down = simulation.transfer(SERVER, worker, simulation.model_bytes)
-        self._up = simulation.transfer(worker, SERVER, simulation.update_bytes)
-        # A link that costs nothing is asked only once, before the run.
-        free = machine.uplink.is_free(simulation.update_bytes)
-        near = free and machine.downlink.is_free(simulation.model_bytes)
-        at_once = self._computed_nearby if near else self._computed_and_arrived
-        computed = at_once if free else self._computed
-        self._alarm_computed = Alarm(simulation.env, computed).set
-        self._alarm_arrived = Alarm(simulation.env, self._arrived).set
-        self._job = -1
+    __slots__ = ("callbacks", "computed", "job", "worker")
+    _ok = True
+
+    def __init__(self, worker: int, computed: tuple[_Callback, ...]) -> None:
+        self.worker, self.computed, self.job = worker, computed, -1
+        self.callbacks: tuple[_Callback, ...] | None = None
+
+
+@final
+class _Server:
+    """The server and the connections to its clients; a client has no function of its own."""
+
+    __slots__ = ("_admit", "_arrived", "_down", "_env", "_log", "_next_number", "_note", "_queue",
+                 "_seconds", "_simulation", "_up")  # fmt: skip
+
+    def __init__(self, simulation: Simulation, log: PatternLog) -> None:
+        self._simulation, self._log, self._note = simulation, log, log.note
+        self._admit, self._env = simulation.admit, simulation.env
+        # What Environment.schedule() does, without the call: it is once in every event.
+        self._queue, self._next_number = simulation.env._queue, simulation.env._eid.__next__
+        self._seconds = simulation.computations()
+        self._arrived = (self._on_arrived,)
+        self._down: dict[int, Draw] = {}  # of links that take time
+        self._up: dict[int, Draw] = {}
 
     def begin(self) -> None:
-        now = self._env.now
-        self._read(now)
-        self._note((now, _FIRST, -1, self._job))
+        simulation, now = self._simulation, self._env.now
+        down, up = simulation.model_bytes, simulation.update_bytes
+        simulation.transfer(SERVER, 0, down)  # a link that costs nothing is asked only once
+        known: dict[int, tuple[bool, bool]] = {}
+        for worker, machine in enumerate(simulation.cluster.workers):
+            if not self._admit(now):
+                return
+            if id(machine) not in known:
+                known[id(machine)] = machine.downlink.is_free(down), machine.uplink.is_free(up)
+            near_down, near_up = known[id(machine)]
+            if not near_down:
+                self._down[worker] = simulation.transfer(SERVER, worker, down)
+            if not near_up:
+                self._up[worker] = simulation.transfer(worker, SERVER, up)
+            client = _Client(worker, self._kind(near_down=near_down, near_up=near_up))
+            self._read(client, now)
+            self._note((now, _FIRST, -1, client.job))
 
-    def _read(self, now: float) -> None:
-        down = self._down(now)
+    def _kind(self, *, near_down: bool, near_up: bool) -> tuple[_Callback, ...]:
+        """What happens at the end of a computation."""
+        if near_down and near_up:
+            return (self._on_computed_nearby,)
+        return (self._on_computed_and_arrived if near_up else self._on_computed,)
+
+    def _read(self, client: _Client, now: float) -> None:
+        draw = self._down.get(client.worker)
+        down = draw(now) if draw else 0.0
         begin = now + down
-        self._job = self._log.job(self._worker, begin)
-        self._alarm_computed(down + self._seconds(begin))
+        client.job = self._log.job(client.worker, begin)
+        self._call(client.computed, down + self._seconds(client.worker, begin), client)
 
-    def _computed(self, event: simpy.Event) -> None:
+    def _call(self, callbacks: tuple[_Callback, ...], seconds: float, client: _Client) -> None:
+        client.callbacks = callbacks
+        entry = (self._env._now + seconds, NORMAL, self._next_number(), client)
+        heappush(self._queue, entry)  # type: ignore[arg-type]
+
+    def _on_computed(self, client: _Client) -> None:
         now = self._env.now
-        up = self._up(now)
+        up = self._up[client.worker](now)
         if up == 0:
-            self._exchange(now, _COMPUTED_EXCHANGE, _COMPUTED_LAST)
+            self._exchange(client, now, _COMPUTED_EXCHANGE, _COMPUTED_LAST)
         else:
-            self._note((now, _COMPUTED, self._job, -1))
-            self._alarm_arrived(up)
+            self._note((now, _COMPUTED, client.job, -1))
+            self._call(self._arrived, up, client)
 
-    def _computed_nearby(self, event: simpy.Event) -> None:
-        """Everything in one event and without a further call; the most frequent case."""
-        now, done = self._env._now, self._job
+    def _on_computed_nearby(self, client: _Client) -> None:
+        """Everything in one event and with few calls; the most frequent case."""
+        now, done = self._env._now, client.job
         if self._admit(now):
-            job = self._job = self._log.job(self._worker, now)
-            self._alarm_computed(self._seconds(now))
+            worker = client.worker
+            job = client.job = self._log.job(worker, now)
+            client.callbacks = client.computed
+            time = now + self._seconds(worker, now)
+            heappush(self._queue, (time, NORMAL, self._next_number(), client))  # type: ignore[arg-type]
             self._note((now, _COMPUTED_EXCHANGE, done, job))
         else:
             self._note((now, _COMPUTED_LAST, done, -1))
 
-    def _computed_and_arrived(self, event: simpy.Event) -> None:
-        self._exchange(self._env.now, _COMPUTED_EXCHANGE, _COMPUTED_LAST)
+    def _on_computed_and_arrived(self, client: _Client) -> None:
+        self._exchange(client, self._env.now, _COMPUTED_EXCHANGE, _COMPUTED_LAST)
 
-    def _arrived(self, event: simpy.Event) -> None:
-        self._exchange(self._env.now, _EXCHANGE, _LAST)
+    def _on_arrived(self, client: _Client) -> None:
+        self._exchange(client, self._env.now, _EXCHANGE, _LAST)
 
-    def _exchange(self, now: float, pattern: int, last: int) -> None:
-        done = self._job
+    def _exchange(self, client: _Client, now: float, pattern: int, last: int) -> None:
+        done = client.job
         if self._admit(now):
-            self._read(now)
-            self._note((now, pattern, done, self._job))
+            self._read(client, now)
+            self._note((now, pattern, done, client.job))
         else:
             self._note((now, last, done, -1))
