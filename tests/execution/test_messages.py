@@ -13,6 +13,7 @@ from elastic_consistency.execution.probes import AppliedSequence, Loss, StartedS
 from elastic_consistency.execution.programs.translation import can_translate
 from elastic_consistency.optimization.oracles import LogisticRegression, Quadratic
 from elastic_consistency.optimization.update_rules import SGD, DynSGD, HeavyBall, Nesterov
+from elastic_consistency.schedule import Recorder
 from elastic_consistency.simulator import (
     Cluster,
     Graph,
@@ -157,3 +158,30 @@ def test_divergence_among_messages_is_told_alike(schedule, engine):
         found.append(str(caught.value))
 
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("engine", [Engine.PROGRAM, Engine.COMPILED])
+def test_a_message_that_nobody_takes_disturbs_nobody(engine):
+    """Its second contribution comes after models that were written in between."""
+    record = Recorder(lambda: 0.0, n_workers=2, hosts=(-1, -1))
+    jobs = [record.job(worker) for worker in (0, 1)]
+    for job in jobs:
+        record.read(job, 0)
+        record.gradient(job)
+        record.begin(job)
+        record.encode(job)
+    lost = record.message()
+    for job in jobs:
+        record.put(lost, job=job, weight=0.5)
+        for replica in (0, 1):
+            record.add(replica, job=job)
+            record.step(replica)
+    record.drop(message=lost)
+    for job in jobs:
+        record.drop(job=job, share=1.0)
+    schedule = record.finish()
+
+    rows = observed(schedule, QUADRATIC, SGD(0.1), Engine.ROWS, seeds=(0,))
+    program = observed(schedule, QUADRATIC, SGD(0.1), engine, seeds=(0,))
+
+    assert_same(program, rows)
