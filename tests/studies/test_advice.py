@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from elastic_consistency.optimization.compression import ErrorFeedback, TopK
 from elastic_consistency.optimization.oracles import Constants
 from elastic_consistency.simulator import Cluster, Link, Payload, Worker
 from elastic_consistency.simulator.delays import Constant, Exponential, Pareto
@@ -81,6 +82,25 @@ def test_a_cause_that_is_absent_gains_nothing(study):
     gain = by_cause["worker 0 as fast as the median"].gain.value
     assert gain == pytest.approx(0.2 / 0.42)
     assert by_cause["links that cost nothing"].gain.value == pytest.approx(0.12 / 0.42)
+
+
+def test_losses_and_compression_are_taken_away_and_b_is_told(study):
+    """A server of four: 3 M, and 4 sqrt(g) / (1 - sqrt(g)) M more for error feedback, g = 3/5."""
+    lossy = Link(latency_s=0.02, loss=0.5, resend_s=1.0)
+    cluster = Cluster((Worker(Constant(0.1), uplink=lossy, downlink=lossy),) * 4, fabric=lossy)
+    compressed = replace(study.contenders[0], codec=ErrorFeedback(TopK(2)))
+    contenders = (compressed, replace(study.contenders[0], name="plain", jobs=400))
+    losing = replace(study, cluster=cluster, contenders=contenders)
+
+    by_cause = {row.cause: row for row in what_if(losing, contenders[1])}
+
+    root = (3 / 5) ** 0.5
+    assert by_cause["as it is"].gap == pytest.approx(3 + 4 * root / (1 - root))
+    assert by_cause["no compression"].gap == pytest.approx(3)
+    assert by_cause["no compression"].gain.value == 0  # of the other, which does not compress
+    # One second on average for each way, beside .1 + .04 s.
+    assert by_cause["nothing lost"].gain.value == pytest.approx(2 / 2.14, abs=0.05)
+    assert "nothing lost" not in {row.cause for row in what_if(study, study.contenders[1])}
 
 
 def test_seconds_of_a_gradient_by_hand(study):

@@ -50,6 +50,7 @@ def report_tables(outcome: StudyOutcome) -> dict[str, Rows]:
             {"cause": each.cause}
             | _estimate("seconds", each.seconds)
             | _estimate("gain", each.gain)
+            | {"gap_of_first_over_m": each.gap}
             for each in outcome.causes
         ],
         "verdicts": [] if certification is None else list(map(_verdict, certification.verdicts)),

@@ -179,19 +179,27 @@ def without_network(scenario: Scenario) -> Scenario:
 
 def without_loss(scenario: Scenario) -> Scenario:
     """Nothing is lost: neither on a link, nor an acknowledgement, nor a broadcast update."""
-    safe = _with_workers(
-        scenario, lambda w: replace(w, uplink=_safe(w.uplink), downlink=_safe(w.downlink))
+    cluster, protocol = without_losses(scenario.cluster, scenario.protocol)
+    return replace(scenario, cluster=cluster, protocol=protocol)
+
+
+def without_losses(
+    cluster: Cluster, protocol: AbstractProtocol
+) -> tuple[Cluster, AbstractProtocol]:
+    """The same machines and the same protocol when nothing is lost; see `without_loss`."""
+    workers = tuple(
+        replace(w, uplink=_safe(w.uplink), downlink=_safe(w.downlink)) for w in cluster.workers
     )
-    cluster, protocol = safe.cluster, scenario.protocol
     cluster = replace(
         cluster,
+        workers=workers,
         fabric=_safe(cluster.fabric),
         exceptions=tuple(replace(peer, link=_safe(peer.link)) for peer in cluster.exceptions),
         faults=replace(cluster.faults, lost_acknowledgements=0.0, resend_s=None),
     )
     if isinstance(protocol, LossyBroadcast | MessagePassing):
         protocol = replace(protocol, loss=0.0)
-    return replace(safe, cluster=cluster, protocol=protocol)
+    return cluster, protocol
 
 
 def without_compression(scenario: Scenario) -> Scenario:

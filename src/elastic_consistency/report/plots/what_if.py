@@ -60,8 +60,9 @@ def _table(rows: tuple[WhatIf, ...]) -> Markup:
             row.seconds.lower,
             row.seconds.upper,
             percentage(row.gain) if row.gain else "-",
+            "-" if row.gap is None else row.gap,
         )
         for row in rows
     ]
-    columns = ("if", "run [s]", "lower [s]", "upper [s]", "saving")
+    columns = ("if", "run [s]", "lower [s]", "upper [s]", "saving", "B / M of the first contender")
     return table("One cause taken away at a time", columns, content)
