@@ -14,6 +14,7 @@ import simpy
 from figures import Figure, alternate, ratios, report
 from problem import SEED, measured, quadratic, timing
 
+from elastic_consistency.execution import Engine
 from elastic_consistency.random_streams import Cause
 from elastic_consistency.simulator.delays import Exponential
 from elastic_consistency.simulator.delays.draws import independent_draws
@@ -64,16 +65,22 @@ def measure() -> Iterator[Figure]:
     for workers, jobs, target in CASES:
         step_size = 0.1 / workers
 
-        def ours() -> np.ndarray:
-            return measured(timing(jobs, workers), oracle, step_size=step_size).models[0][0]  # noqa: B023
+        def ours(engine: Engine = Engine.PROGRAM) -> np.ndarray:
+            schedule = timing(jobs, workers)  # noqa: B023
+            return measured(schedule, oracle, step_size=step_size, engine=engine).models[0][0]  # noqa: B023
 
         def theirs() -> np.ndarray:
             return naive(workers, jobs, step_size)  # noqa: B023
 
+        def compiled() -> np.ndarray:
+            return ours(Engine.COMPILED)
+
         assert np.allclose(ours(), theirs(), rtol=1e-12)
-        slow, fast = alternate((theirs, ours), PAIRS)
-        name = f"naive SimPy program / pipeline, {workers:,} workers, d = {PARAMETERS:,}"
-        yield Figure(name, ratios(slow, fast), target)
+        assert np.array_equal(ours(), compiled())  # compiles
+        slow, fast, fastest = alternate((theirs, ours, compiled), PAIRS)
+        size = f"{workers:,} workers, d = {PARAMETERS:,}"
+        yield Figure(f"naive SimPy program / pipeline, {size}", ratios(slow, fast), target)
+        yield Figure(f"naive SimPy program / compiled, {size}", ratios(slow, fastest), target)
 
 
 if __name__ == "__main__":
