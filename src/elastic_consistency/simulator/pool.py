@@ -79,7 +79,7 @@ def _is_pool(simulation: Simulation) -> bool:
         isinstance(machine.compute, _WITHOUT_ATOMS)
         and machine.uplink.is_free(up)
         and machine.downlink.is_free(down)
-        for machine in cluster.workers
+        for machine in {id(machine): machine for machine in cluster.workers}.values()
     )
 
 
@@ -89,31 +89,49 @@ def _arrivals(simulation: Simulation, exchanges: int) -> tuple[np.ndarray, np.nd
     The arrivals of a worker stand together and in order. None if two coincide.
     """
     machines = simulation.cluster.workers
-    mean = exchanges / len(machines)
+    n, mean = len(machines), exchanges / len(machines)
     first = int(mean + 4 * mean**0.5) + 2
-    times = _first_arrivals(simulation, first)
+    table = _first_arrivals(simulation, first)
+    times, workers = [table.reshape(-1)], [np.repeat(np.arange(n), first)]
+    latest, drawn = table[:, -1].copy(), np.full(n, first)
     while True:
-        together = np.concatenate(times)
+        time = np.concatenate(times)
         # Arrivals that are still to be drawn can only bring this forward.
-        end = np.partition(together, exchanges - 1)[exchanges - 1] if exchanges else 0.0
-        if not all(0 < known[0] and (known[1:] > known[:-1]).all() for known in times):
-            return None
-        short = [k for k, known in enumerate(times) if known[-1] <= end]
+        end = np.partition(time, exchanges - 1)[exchanges - 1] if exchanges else 0.0
+        short = np.flatnonzero(latest <= end).tolist()
         if not short:
             break
         for k in short:
-            known = times[k]
-            more = _later(simulation, k, machines[k], known[-1], len(known), len(known))
-            times[k] = np.concatenate([known, more])
-    counts = [int(np.searchsorted(known, end, side="right")) + 1 for known in times]
-    time = np.concatenate([known[:count] for known, count in zip(times, counts, strict=True)])
+            count = int(drawn[k])
+            more = _later(simulation, k, machines[k], latest[k], count, count)
+            if not more[-1] > latest[k]:  # delays are lost in rounding: it would never catch up
+                return None
+            times.append(more)
+            workers.append(np.full(count, k))
+            latest[k], drawn[k] = more[-1], 2 * count
+    return _until(end, time, np.concatenate(workers))
+
+
+def _until(
+    end: float, time: np.ndarray, worker: np.ndarray
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """The arrivals up to `end` and the next one of each worker, together by worker."""
+    if (worker[1:] < worker[:-1]).any():
+        order = np.argsort(worker, kind="stable")
+        time, worker = time[order], worker[order]
+    before = np.zeros_like(time)  # a worker's previous arrival, or the beginning
+    before[1:] = np.where(worker[1:] == worker[:-1], time[:-1], 0.0)
+    if not (time > before).all():
+        return None
+    kept = before <= end
+    time, worker = time[kept], worker[kept]
     ordered = np.sort(time)
     apart = bool((ordered[1:] > ordered[:-1]).all()) and ordered[-1] < inf
-    return (time, np.repeat(np.arange(len(times)), counts)) if apart else None
+    return (time, worker) if apart else None
 
 
-def _first_arrivals(simulation: Simulation, count: int) -> list[np.ndarray]:
-    """The first `count` arrivals of each worker, all of which begin at time 0."""
+def _first_arrivals(simulation: Simulation, count: int) -> np.ndarray:
+    """(n, count) first arrivals of each worker, s; all begin at time 0."""
     machines, seed = simulation.cluster.workers, simulation.metadata.seed
     seconds = uniform_table(seed, Cause.COMPUTE, np.arange(len(machines)), 0, count)
     kinds: dict[tuple[ComputeLaw, float], list[int]] = {}
@@ -123,7 +141,7 @@ def _first_arrivals(simulation: Simulation, count: int) -> list[np.ndarray]:
         assert isinstance(law, _WITHOUT_ATOMS)  # see _is_pool
         delays = law.quantile(seconds[workers].reshape(-1)).reshape(-1, count)
         seconds[workers] = slowdown * simulation.payload.encode_s + slowdown * delays
-    return list(np.add.accumulate(seconds, axis=1))
+    return np.add.accumulate(seconds, axis=1)
 
 
 def _later(

@@ -139,26 +139,27 @@ class _Server:
         simulation, now = self._simulation, self._env.now
         down, up = simulation.model_bytes, simulation.update_bytes
         simulation.transfer(SERVER, 0, down)  # a link that costs nothing is asked only once
-        known: dict[int, tuple[bool, bool]] = {}
+        known: dict[int, tuple[bool, bool, tuple[_Callback, ...]]] = {}
         for worker, machine in enumerate(simulation.cluster.workers):
             if not self._admit(now):
                 return
             if id(machine) not in known:
-                known[id(machine)] = machine.downlink.is_free(down), machine.uplink.is_free(up)
-            near_down, near_up = known[id(machine)]
+                free = machine.downlink.is_free(down), machine.uplink.is_free(up)
+                known[id(machine)] = *free, (self._after_computation(*free),)
+            near_down, near_up, computed = known[id(machine)]
             if not near_down:
                 self._down[worker] = simulation.transfer(SERVER, worker, down)
             if not near_up:
                 self._up[worker] = simulation.transfer(worker, SERVER, up)
-            client = _Client(worker, self._kind(near_down=near_down, near_up=near_up))
+            client = _Client(worker, computed)
             self._read(client, now)
             self._note((now, _FIRST, -1, client.job))
 
-    def _kind(self, *, near_down: bool, near_up: bool) -> tuple[_Callback, ...]:
-        """What happens at the end of a computation."""
-        if near_down and near_up:
-            return (self._on_computed_nearby,)
-        return (self._on_computed_and_arrived if near_up else self._on_computed,)
+    def _after_computation(self, *near: bool) -> _Callback:
+        """What happens at its end; `near` says whether the links down and up take no time."""
+        if all(near):
+            return self._on_computed_nearby
+        return self._on_computed_and_arrived if near[1] else self._on_computed
 
     def _read(self, client: _Client, now: float) -> None:
         draw = self._down.get(client.worker)
