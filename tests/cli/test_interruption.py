@@ -6,16 +6,19 @@ waits; only then is it killed. So no outcome depends on who is faster.
 
 import errno
 import json
+import platform
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from elastic_consistency.studies import finished_work, runs
 from elastic_consistency.studies.finished_work import FinishedWork
+from elastic_consistency.studies.whole_files import write_whole
 
 STOPS = """
 import sys, time
@@ -149,3 +152,103 @@ def test_a_full_disk_is_one_line_and_keeps_what_is_finished(
     assert again.code == 0, again.err
     # Without what was kept the second run would compute all that the first one did, and more.
     assert len(computed) - before == 8
+
+
+@pytest.fixture
+def things(elastic, study_file, tmp_path, monkeypatch):
+    """A folder with a schedule and a table, where the verbs below are typed."""
+    monkeypatch.chdir(tmp_path)
+    assert elastic("simulate", study_file, "--output", "s.parquet").code == 0
+    (tmp_path / "t.csv").write_text("worker,seconds\n0,1\n0,2\n1,1\n1,3\n")
+
+
+WRITING = {
+    "new": "new laptop --force --output there",
+    "simulate": "simulate small.toml --output there",
+    "inspect": "inspect s.parquet --timeline there",
+    "report": "report s.parquet --output there",
+    "calibrate": "calibrate t.csv --latency-s 0 --output there",
+    "papers": "papers run sampled-clients --output .",
+}
+
+
+@pytest.mark.parametrize("how", [OSError(errno.ENOSPC, "no room"), KeyboardInterrupt()])
+@pytest.mark.parametrize("verb", WRITING)
+def test_a_file_that_cannot_be_finished_leaves_the_old_one(
+    elastic, things, tmp_path, monkeypatch, verb, how
+):
+    """The last step of every file is that it takes its place; here that step fails."""
+    words, wanted = WRITING[verb].split(), "sampled-clients.json" if verb == "papers" else "there"
+    old = tmp_path / wanted
+    old.write_text("{}")
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", lambda path, target: _fail(how))
+        answer = elastic(*words)
+    before, left = old.read_text(), list(tmp_path.rglob("*.part"))
+    again = elastic(*words)
+
+    full = isinstance(how, OSError)
+    assert (before, left) == ("{}", [])
+    assert answer.code == (1 if full else 130)
+    last = answer.err.splitlines()[-1]
+    assert (f"{wanted}: no space left on device" if full else "elastic: interrupted; ") in last
+    assert again.code == 0, again.err
+    assert old.read_bytes() != b"{}"
+
+
+def _fail(how: BaseException) -> None:
+    raise how
+
+
+def test_results_appear_together_or_not_at_all(elastic, study_file, tmp_path, monkeypatch):
+    """An older answer in the same folder survives a run that is cut short at its last file."""
+    out = tmp_path / "out"
+    words = ("run", study_file, "--output", out, "--json")
+    assert elastic(*words).code == 0
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    study_file.write_text(study_file.read_text().replace("gradients = 80", "gradients = 88"))
+    with monkeypatch.context() as patch:
+        patch.setattr("elastic_consistency.studies.run_study.file_digest", lambda _: _fail(FULL))
+        answer = elastic(*words)
+
+    assert answer.code == 1
+    assert {path: path.read_bytes() for path in before} == before
+    assert elastic(*words).code == 0
+    assert (out / "result.json").read_bytes() != before[out / "result.json"]
+
+
+FULL = OSError(errno.ENOSPC, "no room", "manifest.json")
+
+
+def test_a_damaged_part_is_computed_again(tmp_path):
+    work = FinishedWork(tmp_path)
+    work.arrays((1,), lambda: {"a": np.zeros(3)})
+    (part,) = tmp_path.iterdir()
+    part.write_bytes(part.read_bytes()[:-9])
+
+    found = work.arrays((1,), lambda: {"a": np.ones(2)})
+
+    assert found["a"].tolist() == [1.0, 1.0]
+
+
+def test_output_that_nobody_can_take_is_one_line(elastic, monkeypatch):
+    monkeypatch.setattr("sys.stdout.write", lambda _: _fail(OSError(errno.ENOSPC, "no room")))
+
+    answer = elastic("bounds", "list", "--json")
+
+    where = "standard output or temporary files"
+    assert (answer.code, answer.err) == (1, f"elastic: {where}: no space left on device\n")
+
+
+def test_what_the_dead_left_is_removed(tmp_path):
+    with subprocess.Popen([sys.executable, "-c", ""]) as dead:
+        pass
+    mark = platform.node()
+    left = tmp_path / f"x.json.{mark}-{dead.pid}.part"
+    elsewhere = tmp_path / f"x.json.another-machine-{dead.pid}.part"
+    for path in (left, elsewhere):
+        path.touch()
+
+    write_whole(tmp_path / "x.json", "whole")
+
+    assert {path.name for path in tmp_path.iterdir()} == {"x.json", elsewhere.name}

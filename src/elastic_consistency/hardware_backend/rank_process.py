@@ -5,6 +5,7 @@ import socket
 import threading
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from multiprocessing.connection import Connection
@@ -104,7 +105,8 @@ def live(
         messenger.await_leave()
         dist.destroy_process_group()
     except BaseException as error:  # noqa: BLE001  (whatever it is, the parent must hear of it)
-        messenger.send("error", (_told(error), traceback.format_exc()))
+        with suppress(OSError):  # the parent may be gone
+            messenger.send("error", (_told(error), traceback.format_exc()))
         # Destructors of a broken process group may wait for ranks that are gone.
         os._exit(1)
 

@@ -1,10 +1,12 @@
 """Processes that are ranks: start them, watch them, collect results, leave none behind."""
 
 import multiprocessing
+import os
 import signal
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, final
@@ -49,6 +51,7 @@ def run_ranks(
     """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(_PRELOADED)
+    start_fork_server()
     crew = _Crew(len(arguments), timeout)
     try:
         for number, argument in enumerate(arguments):
@@ -57,12 +60,33 @@ def run_ranks(
             process = context.Process(
                 target=enter, args=(theirs, invitation, task, argument), daemon=True
             )
-            process.start()
-            theirs.close()
-            crew.add(process, mine)
+            with _interrupts_later():  # until it is known to those who end it
+                process.start()
+                theirs.close()
+                crew.add(process, mine)
         return crew.results()
     finally:
         crew.dismiss()
+
+
+def start_fork_server() -> None:
+    """Start it deaf to Ctrl-C, as all of its children are: that is for us, who end them."""
+    resource_tracker.ensure_running()  # before, since it ends by letting Ctrl-C through
+    with _interrupts_later():
+        forkserver.ensure_running()
+
+
+@contextmanager
+def _interrupts_later() -> Iterator[None]:
+    """Ctrl-C waits: a process that loses its parent while it is born complains at length."""
+    if os.name != "posix":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @final
@@ -159,7 +183,8 @@ class _Crew:
         """End whatever still runs."""
         for member in self._members.values():
             if member.process.is_alive():
-                member.process.kill()
+                member.process.kill()  # all, before one of them misses another and says so
+        for member in self._members.values():
             member.process.join()
             member.process.close()
             member.connection.close()

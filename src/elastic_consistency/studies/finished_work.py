@@ -59,7 +59,8 @@ class FinishedWork:
         path = self.folder / f"{digest_of(of)}.npz"
         with (
             suppress(FileNotFoundError, EOFError, ValueError, BadZipFile),
-            np.load(path, allow_pickle=False) as found,
+            path.open("rb") as file,  # NumPy leaves it open where it finds damage
+            np.load(file, allow_pickle=False) as found,
         ):
             return dict(found)
         made = compute()

@@ -2,6 +2,7 @@
 
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, final
 
@@ -33,15 +34,17 @@ class PointStore:
     def add(self, key: str, record: Any) -> None:
         """Append the record of a finished point; it is on the disk when this returns."""
         line = json.dumps({"key": key, "record": plain(record)}, allow_nan=False) + "\n"
-        with self._path.open("a", encoding="utf-8") as file:
-            start = file.tell()
-            try:
+        start = self._path.stat().st_size if self._path.exists() else 0
+        try:
+            with self._path.open("a", encoding="utf-8") as file:
                 file.write(line)
                 file.flush()
                 os.fsync(file.fileno())
-            except OSError:
+        except OSError as error:  # closing the file has tried to write the rest once more
+            with suppress(OSError):
                 os.truncate(self._path, start)  # a full disk must not leave half a line
-                raise
+            error.filename = str(self._path)
+            raise
         self.finished[key] = json.loads(line)["record"]
 
     def _read(self) -> None:
