@@ -33,6 +33,7 @@ from elastic_consistency.studies.files.building import build
 from elastic_consistency.studies.files.json_schema import study_schema
 from elastic_consistency.studies.files.kinds import field_types, file_fields, kinds
 from elastic_consistency.studies.files.presets import preset_text, presets
+from elastic_consistency.studies.finished_work import FinishedWork
 from elastic_consistency.studies.progress import Progress
 from elastic_consistency.studies.runs import run_loss, schedule_of
 from elastic_consistency.studies.study import Seeds
@@ -219,9 +220,10 @@ def test_every_protocol_has_a_preset_whose_schedules_it_recognises(written):
     assert set(found.values()) == {31}
 
 
-def test_a_schedule_that_gradients_decide_is_replayed_exactly(written):
+def test_a_schedule_that_gradients_decide_is_replayed_exactly(written, tmp_path):
     """The answers hold for the samples on which they were decided."""
-    study = load_study(written(preset_text("norm_bounded")))
+    loaded = load_study(written(preset_text("norm_bounded")))
+    study = replace(loaded, finished=FinishedWork(tmp_path / "parts"))
     first = replace(study.contenders[0], jobs=40)
     (sample,) = study.samples(first, 3)
 
