@@ -27,7 +27,8 @@ class Engine(Enum):
 
     ROWS       one by one, by the Executor: any schedule, any array library; the specification
     PROGRAM    translated into a program first: NumPy, schedules of one block
-    COMPILED   a program in machine code: linear rules on built-in oracles; needs Numba
+    COMPILED   a program in machine code: linear rules on built-in oracles; needs Numba, and runs
+               replicates on NUMBA_NUM_THREADS threads, by default as many as there are cores
     FASTEST    COMPILED where it is possible and worth the start, else PROGRAM, else ROWS
     """
 
