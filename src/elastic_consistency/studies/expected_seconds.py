@@ -12,7 +12,7 @@ from elastic_consistency.studies.finished_work import FinishedWork
 from elastic_consistency.studies.runs import run_loss, schedule_of
 from elastic_consistency.studies.study import Certificate, Contender, Study
 
-_CAUSES = 5  # simulations of the baseline on each schedule when causes are looked for
+_CAUSES = 7  # simulations of the baseline, at most, on each schedule when causes are looked for
 _PILOT = 16  # a pilot has a sixteenth of the gradients, and at least three a worker
 
 
