@@ -119,65 +119,102 @@ class PatternLog:
         """The schedule; jobs and messages that were not dropped are declared in flight."""
         width = 2 + self._n_operands
         entries = np.frombuffer(self._entries, np.float64).reshape(-1, width)
-        flat = [row for pattern in self._patterns for row in pattern]
-        entry, row = _row_numbers(entries[:, 1].astype(np.int64), self._patterns)
-        operands = entries[:, 2:].astype(np.int64)
+        kinds = entries[:, 1].astype(np.int8)
+        lengths = np.array([len(pattern) for pattern in self._patterns])[kinds]
+        first = np.cumsum(lengths) - lengths
+        table = _Table(int(lengths.sum()), self._metadata.hosts, self._worker, self.n_messages)
+        for number, pattern in enumerate(self._patterns):
+            chosen = np.flatnonzero(kinds == number)
+            if len(chosen):
+                part, places = _in_one_piece(entries, first, chosen, len(pattern))
+                operands = part[:, 2:].astype(np.int64)
+                for offset, row in enumerate(pattern):
+                    table.write(row, _moved(places, offset), part[:, 0], operands)
+        return self._schedule(table)
 
-        def filled(name: str, fixed: np.ndarray | int = ABSENT) -> np.ndarray:
-            slot = _column(flat, name, np.int64)[row]
-            return np.where(slot >= 0, operands[entry, np.maximum(slot, 0)], fixed)
-
-        job, message = filled("job"), filled("message")
-        replica = filled("replica", _column(flat, "fixed_replica", np.int64)[row])
-        op = _column(flat, "op", np.int8)[row]
-        rows = Rows(
-            entries[entry, 0],
-            op,
-            self._actors(op, job, replica),
-            job,
-            message,
-            replica.astype(np.int32),
-            np.full(len(row), WHOLE_MODEL, np.int32),
-            _column(flat, "weight", np.float64)[row],
-            _column(flat, "keep", np.float64)[row],
-        )
-        return self._schedule(rows, _column(flat, "share", np.float64)[row])
-
-    def _actors(self, op: np.ndarray, job: np.ndarray, replica: np.ndarray) -> np.ndarray:
-        workers = np.append(np.array(self._worker, np.int32), ABSENT)
-        hosts = np.append(np.array(self._metadata.hosts, np.int32), ABSENT)
-        by_job = np.isin(op, _OF_THE_JOB) | ((op == Op.PUT) & (job >= 0))
-        return np.where(by_job, workers[job], hosts[replica]).astype(np.int32)
-
-    def _schedule(self, rows: Rows, shares: np.ndarray) -> Schedule:
+    def _schedule(self, table: "_Table") -> Schedule:
         n_jobs = len(self._worker)
-        share = np.full(n_jobs, np.nan)
-        dropped = (rows.op == Op.DROP) & (rows.job >= 0)
-        share[rows.job[dropped]] = shares[dropped]
-        in_flight = np.ones(self.n_messages, bool)
-        in_flight[rows.message[(rows.op == Op.DROP) & (rows.message >= 0)]] = False
         jobs = Jobs(
             np.array(self._worker, np.int32),
             np.full(n_jobs, ABSENT, np.int64),
             np.full(n_jobs, WHOLE_MODEL, np.int32),
             np.array(self._begin, np.float64),
-            share,
+            table.share,
         )
-        messages = Messages(np.full(self.n_messages, self._moves), in_flight)
-        return Schedule(rows, jobs, messages, self._metadata)
+        messages = Messages(np.full(self.n_messages, self._moves), table.in_flight)
+        return Schedule(table.rows(), jobs, messages, self._metadata)
 
 
-def _column(flat: list[RowPattern], name: str, dtype: Any) -> np.ndarray:
-    return np.array([getattr(row, name) for row in flat], dtype)
+_Places = slice | np.ndarray
 
 
-def _row_numbers(
-    kinds: np.ndarray, patterns: tuple[tuple[RowPattern, ...], ...]
-) -> tuple[np.ndarray, np.ndarray]:
-    """For each row of the schedule, its entry and its place among all rows of all patterns."""
-    lengths = np.array([len(pattern) for pattern in patterns])
-    starts = np.cumsum(lengths) - lengths
-    n_rows = lengths[kinds]
-    entry = np.repeat(np.arange(len(kinds)), n_rows)
-    first = np.cumsum(n_rows) - n_rows
-    return entry, starts[kinds][entry] + np.arange(n_rows.sum()) - first[entry]
+def _in_one_piece(
+    entries: np.ndarray, first: np.ndarray, chosen: np.ndarray, length: int
+) -> tuple[np.ndarray, _Places]:
+    """Chosen entries and the places of their first rows, without copies where they are a run."""
+    begin, end = int(chosen[0]), int(chosen[-1]) + 1
+    if end - begin == len(chosen):
+        return entries[begin:end], slice(int(first[begin]), int(first[end - 1]) + 1, length)
+    return entries[chosen], first[chosen]
+
+
+def _moved(places: _Places, offset: int) -> _Places:
+    if isinstance(places, slice):
+        return slice(places.start + offset, places.stop + offset, places.step)
+    return places + offset
+
+
+@final
+class _Table:
+    """The columns, full of what most rows have, and what becomes of jobs and messages."""
+
+    def __init__(self, n_rows: int, hosts: tuple[int, ...], worker: array, n_messages: int) -> None:
+        # A last element for what is absent, whose number is -1.
+        self._workers = np.append(np.array(worker, np.int32), np.int32(ABSENT))
+        self._hosts = np.append(np.array(hosts, np.int32), np.int32(ABSENT))
+        self._time, self._op = np.empty(n_rows), np.empty(n_rows, np.int8)
+        self._worker = np.full(n_rows, ABSENT, np.int32)
+        self._job = np.full(n_rows, ABSENT, np.int64)
+        self._message = np.full(n_rows, ABSENT, np.int64)
+        self._replica = np.full(n_rows, ABSENT, np.int32)
+        self._weight, self._keep = np.zeros(n_rows), np.full(n_rows, _NO_KEEP)
+        self.share = np.full(len(worker), np.nan)
+        self.in_flight = np.ones(n_messages, bool)
+
+    def write(self, row: RowPattern, at: _Places, time: np.ndarray, operands: np.ndarray) -> None:
+        """One row of a pattern, for all of its entries."""
+        self._time[at], self._op[at] = time, row.op
+        job, message, replica = (
+            operands[:, slot] if slot >= 0 else None for slot in (row.job, row.message, row.replica)
+        )
+        replica = row.fixed_replica if replica is None else replica
+        for column, values in ((self._job, job), (self._message, message)):
+            if values is not None:
+                column[at] = values
+        self._replica[at] = replica
+        self._worker[at] = self._actors(row.op, job, replica)
+        if row.weight != 0:
+            self._weight[at] = row.weight
+        if row.keep != _NO_KEEP:
+            self._keep[at] = row.keep
+        if row.op is Op.DROP:
+            self._drop(job, message, row.share)
+
+    def _actors(self, op: Op, job: np.ndarray | None, replica: np.ndarray | int) -> Any:
+        if op in _OF_THE_JOB:
+            return ABSENT if job is None else self._workers[job]
+        if op is Op.PUT and job is not None:
+            return np.where(job >= 0, self._workers[job], self._hosts[replica])
+        return self._hosts[replica]
+
+    def _drop(self, job: np.ndarray | None, message: np.ndarray | None, share: float) -> None:
+        if job is not None:
+            self.share[job[job >= 0]] = share
+        if message is not None:
+            self.in_flight[message[message >= 0]] = False
+
+    def rows(self) -> Rows:
+        """The columns as they are."""
+        block = np.full(len(self._time), WHOLE_MODEL, np.int32)
+        return Rows(self._time, self._op, self._worker, self._job, self._message, self._replica,
+                    block, self._weight, self._keep)  # fmt: skip
