@@ -6,7 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from elastic_consistency.studies.traces.records import StepTimes, Tally, TraceError, step_times
+from elastic_consistency.studies.traces.records import (
+    MOST_SECONDS,
+    StepTimes,
+    Tally,
+    TraceError,
+    step_times,
+)
 
 _COLLECTIVE = {5, 6, 7}  # send, receive and collective communication, by node type
 _MICROSECONDS = 1e-6
@@ -47,6 +53,8 @@ def _seconds(node: Any, tally: Tally) -> float | None:
     tally.read += 1
     if not isinstance(node, dict) or not isinstance(node.get("runtime"), int | float):
         return tally.skip("without a runtime")
+    if not 0 <= node["runtime"] < MOST_SECONDS / _MICROSECONDS:
+        return tally.skip("with a runtime that is not >= 0")
     if node.get("is_cpu_op", True):
         return tally.skip("on the CPU, beside the device")
     tally.kept += 1
@@ -68,7 +76,7 @@ def _graphs(path: Path) -> Iterator[tuple[str, list[Any]]]:
 def _graph(path: Path, name: str, content: bytes) -> list[Any]:
     try:
         graph = json.loads(content)[_GRAPH]
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise TraceError(f"{path}: {name} must be JSON with a {_GRAPH!r}: {error}.") from error
     if not isinstance(graph, list):
         raise TraceError(f"{path}: {name}: {_GRAPH} must be a list, got {type(graph).__name__}.")

@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -10,16 +11,23 @@ from typing import IO, Any
 from elastic_consistency.studies.traces.records import TraceError
 
 _CHUNK = 1 << 20
+DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
 _BETWEEN = re.compile(r"[\s,]*")
 
 
 def open_text(path: Path) -> IO[str]:
-    """A text file, compressed or not; bytes that are no UTF-8 are replaced."""
+    """A text file, compressed or not; bytes that are no UTF-8 are replaced.
+
+    Raises:
+        TraceError: If it is UTF-16.
+    """
     with path.open("rb") as file:
-        compressed = file.read(2) == b"\x1f\x8b"
-    if compressed:
-        return gzip.open(path, "rt", encoding="utf-8", errors="replace")
-    return path.open(encoding="utf-8", errors="replace")
+        start = file.read(2)
+    if start in (b"\xff\xfe", b"\xfe\xff"):
+        raise TraceError(f"{path}: must be text in UTF-8, got UTF-16.")
+    if start == b"\x1f\x8b":
+        return gzip.open(path, "rt", encoding="utf-8-sig", errors="replace")
+    return path.open(encoding="utf-8-sig", errors="replace")
 
 
 def events(path: Path, name: str) -> Iterator[dict[str, Any]]:
@@ -35,8 +43,8 @@ def events(path: Path, name: str) -> Iterator[dict[str, Any]]:
     try:
         with open_text(path) as file:
             yield from _Reader(path, file).objects(name)
-    except (EOFError, gzip.BadGzipFile) as error:
-        raise _damaged(path, error) from error
+    except DAMAGED as error:
+        raise damaged(path, error) from error
 
 
 def head_of(path: Path, characters: int) -> str:
@@ -48,11 +56,12 @@ def head_of(path: Path, characters: int) -> str:
     try:
         with open_text(path) as file:
             return file.read(characters)
-    except (EOFError, gzip.BadGzipFile) as error:
-        raise _damaged(path, error) from error
+    except DAMAGED as error:
+        raise damaged(path, error) from error
 
 
-def _damaged(path: Path, error: Exception) -> TraceError:
+def damaged(path: Path, error: Exception) -> TraceError:
+    """What is said of a compressed file that cannot be read to its end."""
     return TraceError(f"{path}: the compressed file is damaged: {error}.")
 
 
@@ -106,6 +115,11 @@ class _Reader:
                     raise TraceError(
                         f"{self._path}: is not JSON at character {where}: {error.msg}."
                     ) from error
+            except (ValueError, RecursionError) as error:
+                raise TraceError(
+                    f"{self._path}: holds what is no event of a trace near character {self._at()}: "
+                    f"{str(error).partition(';')[0]}."
+                ) from error
             else:
                 return value
 

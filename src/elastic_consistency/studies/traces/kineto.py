@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from elastic_consistency.studies.traces.event_stream import events, head_of
-from elastic_consistency.studies.traces.records import StepTimes, Tally, step_times
+from elastic_consistency.studies.traces.records import MOST_SECONDS, StepTimes, Tally, step_times
 
 _STEP = "ProfilerStep#"
 _MICROSECONDS = 1e-6
+_MOST = 10 * MOST_SECONDS / _MICROSECONDS  # clocks may count from 1970
 _BUSY = {"kernel", "gpu_memcpy", "gpu_memset"}
 _NO_STEPS = (
     "file without steps (torch.profiler writes them with a schedule: profile(schedule=...), and "
@@ -66,10 +67,14 @@ def _steps(path: Path, tally: Tally) -> tuple[list[float], list[float]]:
 
 def _span(event: dict[str, Any]) -> tuple[float, float] | None:
     start, length = event.get("ts"), event.get("dur")
-    sound = isinstance(start, int | float) and isinstance(length, int | float) and length >= 0
-    if event.get("ph") != "X" or not sound:
+    if event.get("ph") != "X":
         return None
-    return float(start), float(start) + float(length)  # type: ignore[arg-type]
+    if not isinstance(start, int | float) or not isinstance(length, int | float):
+        return None
+    # Comparisons are false for NaN, and true or false for whole numbers of any length.
+    if not (-_MOST < start < _MOST and 0 <= length < _MOST):
+        return None
+    return float(start), float(start) + float(length)
 
 
 def _without_waits(

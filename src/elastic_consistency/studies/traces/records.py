@@ -7,6 +7,8 @@ from typing import final
 
 import numpy as np
 
+MOST_SECONDS = 1e9  # thirty years: nothing that a trace measures takes longer
+
 
 @final
 class TraceError(ValueError):

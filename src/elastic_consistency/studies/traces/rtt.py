@@ -22,10 +22,11 @@ def read_rtt(path: Path) -> np.ndarray:
         for line, text in enumerate(file, start=1):
             if text.strip():
                 rows.append(_row(path, line, text))
-    if not rows or {len(row) for row in rows} != {len(rows)}:
+    if len(rows) < 2 or {len(row) for row in rows} != {len(rows)}:
         widths = sorted({len(row) for row in rows}) or "no"
         raise TraceError(
-            f"{path}: must be a square of numbers, got {len(rows)} rows of {widths} columns."
+            f"{path}: must be a square of numbers for two nodes or more, got {len(rows)} rows "
+            f"of {widths} columns."
         )
     return np.array(rows)
 

@@ -8,8 +8,14 @@ from pathlib import Path
 from typing import Any, final
 
 from elastic_consistency.studies.files.errors import nearest
-from elastic_consistency.studies.traces.event_stream import open_text
-from elastic_consistency.studies.traces.records import StepTimes, Tally, TraceError, step_times
+from elastic_consistency.studies.traces.event_stream import DAMAGED, damaged, open_text
+from elastic_consistency.studies.traces.records import (
+    MOST_SECONDS,
+    StepTimes,
+    Tally,
+    TraceError,
+    step_times,
+)
 
 _WORKERS = ("worker", "rank", "node", "host", "device")
 _TIMES = {
@@ -57,22 +63,24 @@ def read_table(path: Path, columns: Columns | None = None) -> StepTimes:
     tally, by_worker = Tally(), {}
     for row in rows:
         tally.read += 1
-        seconds = _number(row, names.index(time), tally)
+        seconds = _seconds(row, names.index(time), unit, tally)
         if seconds is not None:
-            by_worker.setdefault(str(row[names.index(worker)]), []).append(seconds * unit)
+            by_worker.setdefault(str(row[names.index(worker)]), []).append(seconds)
             tally.kept += 1
     return step_times(path, "table", by_worker, tally)
 
 
-def _number(row: list[Any], place: int, tally: Tally) -> float | None:
+def _seconds(row: list[Any], place: int, unit: float, tally: Tally) -> float | None:
     if len(row) <= place:
         return tally.skip("shorter than the heading")
     try:
-        value = float(row[place])
-    except (TypeError, ValueError):
+        value = float(row[place]) * unit
+    except (TypeError, ValueError, OverflowError):
         return tally.skip("with a duration that is no number")
-    if not (value > 0 and math.isfinite(value)):
+    if not value > 0:
         return tally.skip("with a duration that is not > 0")
+    if value > MOST_SECONDS:
+        return tally.skip(f"with a duration above {MOST_SECONDS:g} s")
     return value
 
 
@@ -111,12 +119,19 @@ def _column(
 
 def _csv(path: Path) -> Iterator[list[Any]]:
     with open_text(path) as file:
-        rows = csv.reader(file)
         try:
-            yield next(rows, [])
+            heading = file.readline()
+            mark = max(",;\t", key=heading.count)
+            yield next(csv.reader([heading], delimiter=mark), [])
+            rows = csv.reader(file, delimiter=mark)
+        except DAMAGED as error:
+            raise damaged(path, error) from error
+        try:
             yield from rows
+        except DAMAGED as error:
+            raise damaged(path, error) from error
         except csv.Error as error:
-            raise TraceError(f"{path}: is not CSV at line {rows.line_num}: {error}.") from error
+            raise TraceError(f"{path}: is not CSV at line {1 + rows.line_num}: {error}.") from error
 
 
 def _parquet(path: Path) -> Iterator[list[Any]]:
