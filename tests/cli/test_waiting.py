@@ -1,8 +1,15 @@
 """What is said to those who wait."""
 
+from dataclasses import replace
+
 import pytest
 
+from elastic_consistency.cli.live import seconds_of_live_run
 from elastic_consistency.cli.waiting import announce, clock_bar
+from elastic_consistency.studies.live_check import LiveSettings
+from elastic_consistency.validation.papers.catalogue import find
+from elastic_consistency.validation.papers.claim import Effort
+from elastic_consistency.validation.papers.run import seconds_of_claims
 
 
 @pytest.mark.parametrize(
@@ -33,3 +40,22 @@ def test_a_bar_that_follows_the_clock_lets_errors_through(capsys):
         raise ValueError("no")
 
     assert capsys.readouterr().err == "elastic: about 50 s\n"
+
+
+def test_a_live_run_takes_its_pauses_and_its_start():
+    settings = LiveSettings("server", 4, 100, 0, (0.1, 0.1, 0.1, 0.2))
+
+    assert seconds_of_live_run(settings) == pytest.approx(1.5 + 0.2 * 100 / 4)
+    everybody = replace(settings, protocol="all-reduce")
+    assert seconds_of_live_run(everybody) == pytest.approx(1.5 + 0.2 * 100)
+
+
+def test_claims_that_are_finished_take_no_time(elastic, tmp_path):
+    claim = find("sampled-clients")
+    both = (claim, find("sampled-clients"))
+    before = seconds_of_claims(both, tmp_path, effort=Effort())
+
+    elastic("papers", "run", claim.name, "--output", tmp_path, "--json")
+
+    assert before == 2 * claim.seconds > 0
+    assert seconds_of_claims(both, tmp_path, effort=Effort()) == 0

@@ -7,14 +7,16 @@ import typer
 
 from elastic_consistency.cli.failures import FAILED, BadInputError, RunFailedError
 from elastic_consistency.cli.inspect import show_summary
-from elastic_consistency.cli.output import Json, console, print_json, say_aside
+from elastic_consistency.cli.output import Json, console, print_json
 from elastic_consistency.cli.replay import ContenderName, StepShare, contender_of, refuse_numbers
 from elastic_consistency.cli.run import Modules
+from elastic_consistency.cli.waiting import announce
 
 if TYPE_CHECKING:
     from elastic_consistency.studies.live_check import LiveCheck, LiveSettings
 
 _PROTOCOLS = "server, all-reduce, push-sum, overlap-push-sum, pairwise or hogwild"
+_START_S = 1.5  # until processes with torch are there, on a machine that is quick
 _Gradients = Annotated[
     int, typer.Option(help="Gradients of each worker; of all together at a server.")
 ]
@@ -60,10 +62,7 @@ def live(
         protocol, workers, gradients, seed, pauses, overlap, blocks, read_pause_s
     )
     problem = problem_of(study, contender, step_share, tuple(allow_module or ()))
-    mean = max(settings.pauses_s, default=0.0)
-    per_worker = gradients / workers if protocol == "server" else gradients
-    least = mean * per_worker
-    say_aside(f"the pauses make this take about {least:.3g} s", quiet=json or least < 2)
+    announce(seconds_of_live_run(settings), quiet=json)
     path = output or Path(f"live-{protocol}.parquet")
     check = _run(settings, problem, path)
     if json:
@@ -72,6 +71,13 @@ def live(
         _show(check, path)
     if not check.holds:
         raise typer.Exit(FAILED)
+
+
+def seconds_of_live_run(settings: "LiveSettings") -> float:
+    """Seconds that the pauses and the start of the processes take, roughly."""
+    shared = settings.workers if settings.protocol == "server" else 1
+    pause = max(settings.pauses_s, default=0.0)
+    return _START_S + pause * settings.gradients / shared
 
 
 def settings_of(protocol: str, *rest: Any) -> "LiveSettings":

@@ -8,6 +8,7 @@ import typer
 
 from elastic_consistency.cli.failures import BadInputError, keeping
 from elastic_consistency.cli.output import Json, console, print_json, progress_bar, table
+from elastic_consistency.cli.waiting import announce
 
 if TYPE_CHECKING:
     from elastic_consistency.validation.papers.claim import PaperClaim
@@ -52,10 +53,11 @@ def run(
 ) -> None:
     """Rebuild one claim or all; what was finished before is read, not computed again."""
     from elastic_consistency.validation.papers.claim import Effort
-    from elastic_consistency.validation.papers.run import run_claims
+    from elastic_consistency.validation.papers.run import run_claims, seconds_of_claims
 
     claims, records = _chosen(name, everything), []
     effort = Effort(full=full)
+    announce(seconds_of_claims(claims, output, effort=effort), quiet=json or full)
     with keeping(lambda: f"{len(records)} finished claims are in {output}"):
         with progress_bar(quiet=json) as progress:
             for record in run_claims(claims, output, effort=effort, listener=progress.say):

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from elastic_consistency.cli.failures import FAILED, BadInputError, RunFailedError, keeping
-from elastic_consistency.cli.live import problem_of, settings_of
+from elastic_consistency.cli.live import problem_of, seconds_of_live_run, settings_of
 from elastic_consistency.cli.output import Json, console, print_json, say_aside, table
 from elastic_consistency.cli.replay import ContenderName
+from elastic_consistency.cli.waiting import announce
 
 if TYPE_CHECKING:
     from elastic_consistency.studies.finished_work import FinishedWork
@@ -93,6 +94,8 @@ def _found(
     if not has_torch():
         raise RunFailedError(NO_TORCH)
     problem = problem_of(*asked, _STEP_SHARE, ())
+
+    announce((1 + held_out) * seconds_of_live_run(settings), quiet=quiet)
 
     def tell(text: str) -> None:
         say_aside(text, quiet=quiet)
