@@ -27,6 +27,15 @@ def test_delays_are_those_of_independent_draws_in_any_order_of_workers(order, ah
         assert table.draw(worker, 0.0) == alone[worker](0.0)
 
 
+def test_a_row_is_refilled_again_and_again():
+    table = DelayTable(LAWS, SCALES, 3, Cause.COMPUTE, ahead=4)
+    alone = independent_draws(LAWS[3], 3, Cause.COMPUTE, 3, scale=SCALES[3])
+
+    drawn = [table.draw(3, 0.0) for _ in range(41)]
+
+    assert drawn == [alone(0.0) for _ in range(41)]
+
+
 class _Negative(AbstractDelayLaw):
     def quantile(self, u):
         return -u
@@ -39,7 +48,7 @@ class _Negative(AbstractDelayLaw):
 
 
 def test_a_law_with_negative_delays_is_refused():
-    with pytest.raises(ValueError, match="must draw delays >= 0, got -0"):
+    with pytest.raises(ValueError, match=r"must draw delays >= 0, got -0\."):
         DelayTable([_Negative()], [1.0], 3, Cause.COMPUTE, ahead=4)
 
 
