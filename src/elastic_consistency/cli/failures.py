@@ -68,7 +68,15 @@ def exit_code_of(command: Callable[[], Any], *, traceback: bool = False) -> int:
     except (BrokenPipeError, SystemExit):  # rich turns the one into the other
         _print_what_can_be_printed()
         return FINE  # whoever read our output has seen enough
-    except (ValueError, KeyError, TypeError, OSError, ArithmeticError, RuntimeError) as error:
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        OSError,
+        ArithmeticError,
+        RuntimeError,
+        MemoryError,
+    ) as error:
         if traceback:
             raise
         return _say(_line(error), _code(error))
@@ -107,6 +115,8 @@ def _message(error: Exception) -> str:
     if isinstance(error, OSError) and error.errno in _DISK_TROUBLE:
         _print_what_can_be_printed()
         return f"standard output or temporary files: {os.strerror(error.errno).lower()}"
+    if isinstance(error, MemoryError):
+        return "this needs more memory than there is" + (f": {error}" if str(error) else "")
     # str() of a KeyError is the repr of its message.
     text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
     return " ".join(text.split()) or type(error).__name__

@@ -22,10 +22,13 @@ def read_file(path: Path) -> dict[str, Any]:
     if path.stat().st_size > _LARGEST:
         raise StudyFileError(f"{path}: a study must have at most {_LARGEST} bytes.")
     try:
-        text = path.read_bytes().decode("utf-8")
+        text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise StudyFileError(f"{path}: must be UTF-8 text; byte {error.start} is not.") from error
-    content = _toml(path, text) if path.suffix.lower() in _TOML else _yaml(path, text)
+    try:
+        content = _toml(path, text) if path.suffix.lower() in _TOML else _yaml(path, text)
+    except RecursionError as error:
+        raise StudyFileError(f"{path}: is nested too deeply.") from error
     if not isinstance(content, dict):
         raise StudyFileError(f"{path}: must hold a table of fields, got {type(content).__name__}.")
     return content
@@ -36,6 +39,9 @@ def _toml(path: Path, text: str) -> Any:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise StudyFileError(f"{path}: is not TOML: {error}.") from error
+    except ValueError as error:  # a whole number of thousands of digits
+        why = str(error).partition(";")[0]
+        raise StudyFileError(f"{path}: has a number that is too long: {why}.") from error
 
 
 def _yaml(path: Path, text: str) -> Any:
@@ -48,5 +54,3 @@ def _yaml(path: Path, text: str) -> Any:
         where = f" (at line {mark.line + 1}, column {mark.column + 1})" if mark else ""
         problem = getattr(error, "problem", None) or str(error)
         raise StudyFileError(f"{path}: is not plain YAML: {problem}{where}.") from error
-    except RecursionError as error:
-        raise StudyFileError(f"{path}: is nested too deeply.") from error

@@ -1,0 +1,30 @@
+"""Study files that no parser likes: one line that names the file."""
+
+import pytest
+
+from elastic_consistency.studies.files.errors import StudyFileError
+from elastic_consistency.studies.files.reading import read_file
+
+REFUSED = {
+    "deep.toml": (b"x = " + b"[" * 5000, "is nested too deeply"),
+    "deep.yaml": (b"[" * 20_000, "is nested too deeply"),
+    "long.toml": (b"x = " + b"9" * 5000, "has a number that is too long"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_file_that_parsers_fail_on_is_refused(tmp_path, name):
+    content, told = REFUSED[name]
+    path = tmp_path / name
+    path.write_bytes(content)
+
+    with pytest.raises(StudyFileError, match=told):
+        read_file(path)
+
+
+@pytest.mark.parametrize(("name", "text"), [("a.toml", b"x = 1\n"), ("a.yaml", b"x: 1\n")])
+def test_a_byte_order_mark_is_no_content(tmp_path, name, text):
+    path = tmp_path / name
+    path.write_bytes(b"\xef\xbb\xbf" + text)
+
+    assert read_file(path) == {"x": 1}
