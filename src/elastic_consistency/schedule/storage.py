@@ -79,29 +79,29 @@ def load_schedule(path: Path) -> Schedule:
     """
     if not path.is_file():
         raise FileNotFoundError(f"There is no schedule at {path}.")
-    header, table = _read(path)
-    try:
-        schedule = _from_arrow(header, table)
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise StorageError(f"{path} has a damaged header or damaged columns: {error}.") from error
+    header, schedule = _read(path)
     if schedule.digest() != header.get("digest"):
         raise StorageError(f"{path} is corrupted: its digest does not match its contents.")
     return schedule
 
 
-def _read(path: Path) -> tuple[dict[str, Any], Any]:
+def _read(path: Path) -> tuple[dict[str, Any], Schedule]:
     import pyarrow as arrow
     import pyarrow.parquet as parquet
 
     try:
-        metadata = parquet.read_schema(path).metadata or {}
-        header = _checked_header(path, metadata)
-        return header, parquet.read_table(path, page_checksum_verification=True)
+        with parquet.ParquetFile(path, page_checksum_verification=True) as file:
+            header = _checked_header(path, file.schema_arrow.metadata or {})
+            return header, _schedule(header, file)
+    except StorageError:
+        raise
     except (arrow.ArrowException, OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
         raise StorageError(
             f"{path} is no readable schedule: it is truncated, corrupted or not a parquet file "
             f"({str(error).splitlines()[0]})."
         ) from error
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise StorageError(f"{path} has a damaged header or damaged columns: {error}.") from error
 
 
 def _checked_header(path: Path, metadata: dict[bytes, bytes]) -> dict[str, Any]:
@@ -149,11 +149,12 @@ def _header(schedule: Schedule) -> dict[str, Any]:
     }
 
 
-def _from_arrow(header: dict[str, Any], table: Any) -> Schedule:
+def _schedule(header: dict[str, Any], file: Any) -> Schedule:
+    """Read column by column, so that each finds the memory that the one before left."""
     lengths = {name: int(header[f"n_{name}"]) for name in ("rows", "jobs", "messages")}
     parts: dict[str, dict[str, np.ndarray]] = {name: {} for name in lengths}
     for name, (part, field, dtype, _) in _COLUMNS.items():
-        values = table[name].slice(0, lengths[part])
+        values = file.read(columns=[name])[name].slice(0, lengths[part])
         if len(values) != lengths[part] or values.null_count:
             raise ValueError(f"column {name} must hold {lengths[part]} values")
         parts[part][field] = np.ascontiguousarray(values.to_numpy(), dtype)
