@@ -21,7 +21,10 @@ def _flipped() -> bytes:
 
 REFUSED = {
     "damaged.json.gz": (_flipped(), "the compressed file is damaged"),
-    "short.csv.gz": (gzip.compress(b"worker,seconds\n0,1\n", mtime=0)[:-9], "the compressed file is damaged"),
+    "short.csv.gz": (
+        gzip.compress(b"worker,seconds\n0,1\n", mtime=0)[:-9],
+        "the compressed file is damaged",
+    ),
     "wide.csv": ("worker,seconds\n0,1\n".encode("utf-16"), "must be text in UTF-8, got UTF-16"),
     "decimal.csv": (b"worker;seconds\n0;1,5\n", "skipped 1 with a duration that is no number"),
     "digits.json": (f'{{"traceEvents":[{"1" * 5000}]}}'.encode(), "no event of a trace"),
