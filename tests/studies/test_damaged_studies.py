@@ -2,7 +2,9 @@
 
 import pytest
 
+from elastic_consistency.studies.files import load_study
 from elastic_consistency.studies.files.errors import StudyFileError
+from elastic_consistency.studies.files.presets import preset_text
 from elastic_consistency.studies.files.reading import read_file
 
 REFUSED = {
@@ -28,3 +30,11 @@ def test_a_byte_order_mark_is_no_content(tmp_path, name, text):
     path.write_bytes(b"\xef\xbb\xbf" + text)
 
     assert read_file(path) == {"x": 1}
+
+
+def test_more_than_a_billion_of_anything_is_refused(tmp_path):
+    path = tmp_path / "endless.toml"
+    path.write_text(preset_text("laptop").replace("gradients = 800", "gradients = 1" + 400 * "0"))
+
+    with pytest.raises(StudyFileError, match=r"contenders\[0\]\.gradients must be less than"):
+        load_study(path)
