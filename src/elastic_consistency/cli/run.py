@@ -16,7 +16,8 @@ Modules = Annotated[
     typer.Option(
         "--allow-module",
         metavar="MODULE",
-        help="Import this module, so that the study can name its classes; only if you trust it.",
+        help="Import this module, so that the study can name its classes and is judged by its "
+        "bounds; only if you trust it.",
     ),
 ]
 StudyFile = Annotated[Path, typer.Argument(help="A study as TOML or YAML; see elastic new.")]
