@@ -156,7 +156,12 @@ def _measured(value: float, verdict: Verdict) -> str:
 
 
 def _formula(verdict: Verdict) -> str:
-    return " + ".join(term.expression.replace("*", " ") for term in verdict.terms) or "?"
+    return " + ".join(_readable(term.expression) for term in verdict.terms) or "?"
+
+
+def _readable(expression: str) -> str:
+    """An expression of Python as one would write it: powers with ^, products without a sign."""
+    return expression.replace("**", "^").replace("*", " ")
 
 
 def _good(verdict: Verdict) -> bool | None:
@@ -164,7 +169,7 @@ def _good(verdict: Verdict) -> bool | None:
 
 
 def _step(step: CertifiedStep) -> CardRow:
-    condition = step.condition.replace("*", " ").replace("alpha", "step size")
+    condition = _readable(step.condition).replace("alpha", "step size")
     note = ""
     if step.useful is not None and step.useful < step.step_size:
         note = "there its promise is larger than anything possible; "

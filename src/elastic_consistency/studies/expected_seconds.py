@@ -11,8 +11,8 @@ from elastic_consistency.schedule import Schedule
 from elastic_consistency.studies.finished_work import FinishedWork
 from elastic_consistency.studies.runs import run_loss, schedule_of
 from elastic_consistency.studies.study import Certificate, Contender, Study
+from elastic_consistency.studies.what_if import simulations
 
-_CAUSES = 7  # simulations of the baseline, at most, on each schedule when causes are looked for
 _PILOT = 16  # a pilot has a sixteenth of the gradients, and at least three a worker
 
 
@@ -98,7 +98,8 @@ def _compared(study: Study, costs: list[Cost]) -> float:
 
 
 def _causes(study: Study, baseline: Cost) -> float:
-    return _CAUSES * len(study.seeds.timing) * baseline.simulating
+    count = simulations(study, study.contenders[-1])
+    return count * len(study.seeds.timing) * baseline.simulating
 
 
 def _judged(study: Study, certificate: Certificate, cost: Cost) -> float:

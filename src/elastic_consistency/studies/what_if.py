@@ -63,6 +63,11 @@ def what_if(study: Study, contender: Contender) -> tuple[WhatIf, ...]:
     return tuple(rows)
 
 
+def simulations(study: Study, contender: Contender) -> int:
+    """How often `what_if` simulates the contender with each timing seed."""
+    return 1 + len(_changes(study.cluster, (study.contenders[0], contender)))
+
+
 def _changes(cluster: Cluster, contenders: tuple[Contender, ...]) -> dict[str, Change]:
     """What can be taken away, by its name; losses and compression where there are any."""
     changes: dict[str, Change] = {
