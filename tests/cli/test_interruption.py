@@ -16,15 +16,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elastic_consistency.studies import finished_work, runs
-from elastic_consistency.studies.finished_work import FinishedWork
-from elastic_consistency.studies.whole_files import write_whole
+from elastic_consistency.studies.comparison import runs
+from elastic_consistency.studies.on_disk import finished_work
+from elastic_consistency.studies.on_disk.finished_work import FinishedWork
+from elastic_consistency.studies.on_disk.whole_files import write_whole
 
 STOPS = """
 import sys, time
 from pathlib import Path
 from elastic_consistency.cli import main
-from elastic_consistency.studies import finished_work
+from elastic_consistency.studies.on_disk import finished_work
 from elastic_consistency.studies.sweeps.store import PointStore
 
 def stopping(original, count=[0]):

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from elastic_consistency.schedule import Schedule
-from elastic_consistency.studies.live_check import LIVE_PROTOCOLS
+from elastic_consistency.studies.real_processes.live_check import LIVE_PROTOCOLS
 
 
 @pytest.mark.slow

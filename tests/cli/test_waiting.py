@@ -6,7 +6,7 @@ import pytest
 
 from elastic_consistency.cli.live import seconds_of_live_run
 from elastic_consistency.cli.waiting import announce, clock_bar
-from elastic_consistency.studies.live_check import LiveSettings
+from elastic_consistency.studies.real_processes.live_check import LiveSettings
 from elastic_consistency.validation.papers.catalogue import find
 from elastic_consistency.validation.papers.claim import Effort
 from elastic_consistency.validation.papers.run import seconds_of_claims

@@ -7,7 +7,7 @@ import pytest
 from elastic_consistency.schedule import SERVER
 from elastic_consistency.simulator import Cluster, Link, Payload, PeerLink, Until, Worker
 from elastic_consistency.simulator.delays import Constant, Exponential
-from elastic_consistency.simulator.network import PeerNetwork
+from elastic_consistency.simulator.network.transfers import PeerNetwork
 from elastic_consistency.simulator.provenance import provenance_of
 
 SLOW = Link(5.0)

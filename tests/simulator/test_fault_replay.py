@@ -21,7 +21,7 @@ from elastic_consistency.simulator import (
     simulate,
 )
 from elastic_consistency.simulator.delays import Exponential
-from elastic_consistency.simulator.fault_replay import _difference
+from elastic_consistency.simulator.faults.fault_replay import _difference
 from elastic_consistency.simulator.protocols import AsynchronousServer, Rennala
 
 LAWS = (Exponential(5.0), Exponential(2.0))

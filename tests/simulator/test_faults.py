@@ -9,7 +9,7 @@ from elastic_consistency.schedule import Op
 from elastic_consistency.schedule.influence import compute_influence, largest_gap, noise_gap
 from elastic_consistency.simulator import Cluster, Until, simulate
 from elastic_consistency.simulator.delays import Exponential
-from elastic_consistency.simulator.losses import Attempts, GilbertElliott
+from elastic_consistency.simulator.network.losses import Attempts, GilbertElliott
 from elastic_consistency.simulator.protocols import (
     AllReduce,
     BroadcastCrash,

@@ -23,7 +23,7 @@ from elastic_consistency.simulator import (
     simulate,
 )
 from elastic_consistency.simulator.delays import Constant, Exponential
-from elastic_consistency.simulator.link_troubles import LinkTroubles, pair_address
+from elastic_consistency.simulator.network.link_troubles import LinkTroubles, pair_address
 from elastic_consistency.simulator.phase_log import PhaseLog
 from elastic_consistency.simulator.protocols import AllReduce, AsynchronousServer, Gossip
 

@@ -22,7 +22,7 @@ from elastic_consistency.simulator import (
     simulate,
 )
 from elastic_consistency.simulator.delays import Constant, Exponential
-from elastic_consistency.simulator.network import PeerNetwork
+from elastic_consistency.simulator.network.transfers import PeerNetwork
 from elastic_consistency.simulator.protocols import AllReduce, PairwiseAveraging
 
 LINK = Link(0.25, bandwidth_bytes_per_s=64.0)

@@ -26,7 +26,7 @@ from elastic_consistency.simulator import (
     simulate,
 )
 from elastic_consistency.simulator.delays import Constant
-from elastic_consistency.simulator.processor_sharing import ProcessorSharing
+from elastic_consistency.simulator.processors.processor_sharing import ProcessorSharing
 from elastic_consistency.simulator.protocols import AsynchronousServer, LossyBroadcast
 
 

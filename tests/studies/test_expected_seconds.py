@@ -56,7 +56,7 @@ def test_a_pilot_is_scaled_to_the_whole(study, monkeypatch):
 
 
 def test_a_pilot_keeps_nothing(study, tmp_path):
-    from elastic_consistency.studies.finished_work import FinishedWork
+    from elastic_consistency.studies.on_disk.finished_work import FinishedWork
 
     kept = replace(study, finished=FinishedWork(tmp_path / "parts"))
 

@@ -25,7 +25,7 @@ from elastic_consistency.studies.held_out import (
     predicted,
 )
 from elastic_consistency.studies.held_out.laws import fit_phase
-from elastic_consistency.studies.live_check import LiveSettings
+from elastic_consistency.studies.real_processes.live_check import LiveSettings
 from elastic_consistency.studies.traces.fitting import _fit
 
 SERVICE = 0.0283

@@ -9,7 +9,7 @@ from elastic_consistency.schedule import Op
 from elastic_consistency.simulator import Cluster, Link, Payload
 from elastic_consistency.simulator.delays import Constant
 from elastic_consistency.simulator.protocols import AsynchronousServer
-from elastic_consistency.studies.runs import payload_of, schedule_of
+from elastic_consistency.studies.comparison.runs import payload_of, schedule_of
 from elastic_consistency.studies.study import Contender, Study
 
 MEGABYTES = 1e6

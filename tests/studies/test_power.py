@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from elastic_consistency.studies.demo import DemoSettings, demo_study
-from elastic_consistency.studies.power import power_of_study
+from elastic_consistency.studies.judging.power import power_of_study
 
 
 @pytest.fixture(scope="module")

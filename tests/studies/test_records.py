@@ -7,15 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from elastic_consistency.studies.curves import band_over_time
-from elastic_consistency.studies.farthest import FarthestModel
-from elastic_consistency.studies.manifest import data_digest, manifest
+from elastic_consistency.studies.comparison.curves import band_over_time
+from elastic_consistency.studies.judging.farthest import FarthestModel
+from elastic_consistency.studies.on_disk.manifest import data_digest, manifest
 from elastic_consistency.studies.outcome import StudyOutcome
 from elastic_consistency.studies.progress import Progress
-from elastic_consistency.studies.records import plain
-from elastic_consistency.studies.restoring import restored
+from elastic_consistency.studies.on_disk.records import plain
+from elastic_consistency.studies.on_disk.restoring import restored
 from elastic_consistency.studies.run_study import load_outcome, run_study, save_outcome
-from elastic_consistency.studies.runs import LossRun
+from elastic_consistency.studies.comparison.runs import LossRun
 
 
 def test_what_is_not_finite_becomes_null():
@@ -128,7 +128,7 @@ def test_a_band_is_a_step_function_of_time():
 
 def test_the_farthest_model_is_the_farthest_of_all(study):
     from elastic_consistency.execution import execute
-    from elastic_consistency.studies.runs import schedule_of
+    from elastic_consistency.studies.comparison.runs import schedule_of
 
     schedule = schedule_of(study, study.contenders[0], 0)
     rule = replace(study.contenders[0].rule, step_size=20.0)

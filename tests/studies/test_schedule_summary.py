@@ -7,8 +7,8 @@ import pytest
 from elastic_consistency.simulator import Cluster, Link, Payload, Until, Worker, simulate
 from elastic_consistency.simulator.delays import Constant, Exponential
 from elastic_consistency.simulator.protocols import AllReduce, AsynchronousServer
-from elastic_consistency.studies.inert import inert_sentences
-from elastic_consistency.studies.schedule_summary import staleness_by_worker, summarise
+from elastic_consistency.studies.summaries.inert import inert_sentences
+from elastic_consistency.studies.summaries.schedule_summary import staleness_by_worker, summarise
 
 LINK = Link(latency_s=0.25)
 

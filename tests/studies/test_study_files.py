@@ -27,15 +27,15 @@ from elastic_consistency.simulator.protocols import (
     Ringmaster,
     Scheduler,
 )
-from elastic_consistency.studies.comparison import compare
+from elastic_consistency.studies.comparison.contenders import compare
 from elastic_consistency.studies.files import StudyFileError, load_study
 from elastic_consistency.studies.files.building import build
 from elastic_consistency.studies.files.json_schema import study_schema
 from elastic_consistency.studies.files.kinds import field_types, file_fields, kinds
 from elastic_consistency.studies.files.presets import preset_text, presets
-from elastic_consistency.studies.finished_work import FinishedWork
+from elastic_consistency.studies.on_disk.finished_work import FinishedWork
 from elastic_consistency.studies.progress import Progress
-from elastic_consistency.studies.runs import run_loss, schedule_of
+from elastic_consistency.studies.comparison.runs import run_loss, schedule_of
 from elastic_consistency.studies.study import Seeds
 
 STUDY = (Path(__file__).parent / "small.toml").read_text()

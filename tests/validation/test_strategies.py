@@ -22,14 +22,14 @@ from elastic_consistency.simulator.delays import (
     Preemption,
     TransientStraggler,
 )
-from elastic_consistency.simulator.fault_script import (
+from elastic_consistency.simulator.faults.fault_script import (
     Crash,
     FaultScript,
     LateStart,
     Partition,
     RandomCrashes,
 )
-from elastic_consistency.simulator.losses import GilbertElliott
+from elastic_consistency.simulator.network.losses import GilbertElliott
 from elastic_consistency.simulator.protocols import (
     AbstractBlockProtocol,
     AbstractUnreliableProtocol,

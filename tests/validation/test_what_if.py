@@ -17,8 +17,8 @@ from elastic_consistency.simulator.delays import (
     Preemption,
     TransientStraggler,
 )
-from elastic_consistency.simulator.fault_script import FaultScript
-from elastic_consistency.simulator.losses import GilbertElliott
+from elastic_consistency.simulator.faults.fault_script import FaultScript
+from elastic_consistency.simulator.network.losses import GilbertElliott
 from elastic_consistency.simulator.protocols import (
     AllReduce,
     AsynchronousServer,

@@ -12,7 +12,7 @@ from elastic_consistency.cli.run import Modules
 from elastic_consistency.cli.waiting import announce
 
 if TYPE_CHECKING:
-    from elastic_consistency.studies.advice import Advice
+    from elastic_consistency.studies.advice.ranking import Advice
     from elastic_consistency.studies.study import Study
 
 _StudyFile = Annotated[
@@ -60,9 +60,9 @@ def advise(
     elastic advise --trace steps.csv --model-mb 102 --gbit-s 10
     """
     from elastic_consistency.report.advice_page import advice_page
-    from elastic_consistency.studies.advice import advise as find_advice
+    from elastic_consistency.studies.advice.ranking import advise as find_advice
     from elastic_consistency.studies.expected_seconds import seconds_of_advice
-    from elastic_consistency.studies.whole_files import write_json, write_whole
+    from elastic_consistency.studies.on_disk.whole_files import write_json, write_whole
 
     given = (model_mb, gbit_s, latency_s, workers)
     path, folder = _study_file(study, trace, output, given)
@@ -102,8 +102,8 @@ def _study_file(
 
 def _asked(path: Path, folder: Path, *, own: bool, modules: tuple[str, ...]) -> "Study":
     from elastic_consistency.studies.files import load_study
-    from elastic_consistency.studies.finished_work import FinishedWork
-    from elastic_consistency.studies.usual_ways import usual_ways
+    from elastic_consistency.studies.on_disk.finished_work import FinishedWork
+    from elastic_consistency.studies.advice.usual_ways import usual_ways
 
     loaded = load_study(path, modules=modules)
     asked = loaded if own else usual_ways(loaded)
@@ -137,7 +137,7 @@ def _study_of_trace(
     from elastic_consistency.studies.traces import read_trace
     from elastic_consistency.studies.traces.fitted_study import fitted_study
     from elastic_consistency.studies.traces.fitting import law_of
-    from elastic_consistency.studies.whole_files import write_whole
+    from elastic_consistency.studies.on_disk.whole_files import write_whole
 
     times = read_trace(trace)
     laws = tuple(law_of(seconds) for seconds in times.seconds)

@@ -8,7 +8,7 @@ import typer
 from elastic_consistency.cli.output import Json, console, print_json, table
 
 if TYPE_CHECKING:
-    from elastic_consistency.studies.side_by_side import Comparison, Pair
+    from elastic_consistency.studies.summaries.side_by_side import Comparison, Pair
 
 
 def compare(
@@ -21,7 +21,7 @@ def compare(
     Both are schedules (.parquet) or results (result.json, or the folder of elastic run), which
     are compared contender by contender.
     """
-    from elastic_consistency.studies.side_by_side import compare_files
+    from elastic_consistency.studies.summaries.side_by_side import compare_files
 
     found = compare_files(first, second)
     if json:

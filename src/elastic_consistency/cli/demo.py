@@ -56,7 +56,7 @@ def demo(
 
 def present(study: "Study", output: Path, *, ranks: int, json: bool) -> None:
     """Run a study, write its files, show its card; exit code 1 if a verdict failed."""
-    from elastic_consistency.studies.finished_work import FinishedWork
+    from elastic_consistency.studies.on_disk.finished_work import FinishedWork
 
     work = FinishedWork(output / "unfinished")
     with keeping(work.told):
@@ -76,9 +76,9 @@ def _outcome(study: "Study", output: Path, *, ranks: int, quiet: bool) -> "Study
     """What came out, when all of its files are in `output`; until then none of them is."""
     from elastic_consistency.report.page import write_report
     from elastic_consistency.studies.expected_seconds import seconds_of_study
-    from elastic_consistency.studies.power import power_of_study
+    from elastic_consistency.studies.judging.power import power_of_study
     from elastic_consistency.studies.run_study import run_study, save_outcome
-    from elastic_consistency.studies.whole_files import staged
+    from elastic_consistency.studies.on_disk.whole_files import staged
 
     seconds, left = seconds_of_study(study), study.finished.count()
     announce(seconds, quiet=quiet, finished=left, foretold=lambda: power_of_study(study))

@@ -8,7 +8,7 @@ import typer
 from elastic_consistency.cli.output import Json, console, print_json, table
 
 if TYPE_CHECKING:
-    from elastic_consistency.studies.schedule_summary import ScheduleSummary
+    from elastic_consistency.studies.summaries.schedule_summary import ScheduleSummary
 
 
 def inspect(
@@ -20,7 +20,7 @@ def inspect(
 ) -> None:
     """Check a schedule and say where every worker's time went, with the longest waits first."""
     from elastic_consistency.schedule import Schedule
-    from elastic_consistency.studies.schedule_summary import summarise
+    from elastic_consistency.studies.summaries.schedule_summary import summarise
 
     loaded = Schedule.load(schedule)
     loaded.check()

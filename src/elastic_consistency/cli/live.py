@@ -13,7 +13,7 @@ from elastic_consistency.cli.run import Modules
 from elastic_consistency.cli.waiting import announce
 
 if TYPE_CHECKING:
-    from elastic_consistency.studies.live_check import LiveCheck, LiveSettings
+    from elastic_consistency.studies.real_processes.live_check import LiveCheck, LiveSettings
 
 _PROTOCOLS = "server, all-reduce, push-sum, overlap-push-sum, pairwise or hogwild"
 _START_S = 1.5  # until processes with torch are there, on a machine that is quick
@@ -83,7 +83,7 @@ def seconds_of_live_run(settings: "LiveSettings") -> float:
 def settings_of(protocol: str, *rest: Any) -> "LiveSettings":
     """Settings from the words of a command; other fields in the order of LiveSettings."""
     from elastic_consistency.studies.files.errors import nearest
-    from elastic_consistency.studies.live_check import LIVE_PROTOCOLS, LiveSettings
+    from elastic_consistency.studies.real_processes.live_check import LIVE_PROTOCOLS, LiveSettings
 
     if protocol not in LIVE_PROTOCOLS:
         allowed, hint = ", ".join(LIVE_PROTOCOLS), nearest(protocol, LIVE_PROTOCOLS)
@@ -98,7 +98,7 @@ def problem_of(
     from elastic_consistency.optimization.oracles import breast_cancer
     from elastic_consistency.studies.demo import demo_problem
     from elastic_consistency.studies.files import load_study
-    from elastic_consistency.studies.runs import with_step_size
+    from elastic_consistency.studies.comparison.runs import with_step_size
 
     if study is None:
         from elastic_consistency.optimization.update_rules import SGD
@@ -114,8 +114,8 @@ def problem_of(
 
 
 def _run(settings: "LiveSettings", problem: tuple[Any, ...], path: Path) -> "LiveCheck":
-    from elastic_consistency.studies.live_check import check_live
-    from elastic_consistency.studies.parity_check import NO_TORCH, has_torch
+    from elastic_consistency.studies.real_processes.live_check import check_live
+    from elastic_consistency.studies.real_processes.parity_check import NO_TORCH, has_torch
 
     if not has_torch():
         raise RunFailedError(NO_TORCH)

@@ -43,7 +43,7 @@ def _list(*, json: bool) -> None:
 
 def _write(preset: str, path: Path, *, force: bool, json: bool) -> None:
     from elastic_consistency.studies.files.presets import preset_text
-    from elastic_consistency.studies.whole_files import write_whole
+    from elastic_consistency.studies.on_disk.whole_files import write_whole
 
     text = preset_text(preset)
     if path.exists() and not force:

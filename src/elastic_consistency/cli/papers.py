@@ -93,7 +93,7 @@ def _print_row(record: dict[str, Any]) -> None:
 
 def _write(records: list[dict[str, Any]], output: Path) -> None:
     """One HTML page and one markdown table beside the records."""
-    from elastic_consistency.studies.whole_files import write_whole
+    from elastic_consistency.studies.on_disk.whole_files import write_whole
     from elastic_consistency.validation.papers.page import html
     from elastic_consistency.validation.papers.table import markdown
 

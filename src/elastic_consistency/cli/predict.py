@@ -13,9 +13,9 @@ from elastic_consistency.cli.replay import ContenderName
 from elastic_consistency.cli.waiting import announce
 
 if TYPE_CHECKING:
-    from elastic_consistency.studies.finished_work import FinishedWork
+    from elastic_consistency.studies.on_disk.finished_work import FinishedWork
     from elastic_consistency.studies.held_out import Prediction
-    from elastic_consistency.studies.live_check import LiveSettings
+    from elastic_consistency.studies.real_processes.live_check import LiveSettings
 
 _Gradients = Annotated[
     int, typer.Option(help="Gradients of each worker; of all together at a server.")
@@ -53,8 +53,8 @@ def predict(
     An error counts as none below a tenth of the figure, or below twice the largest distance
     between two live runs. Finished live runs are kept until the prediction is written.
     """
-    from elastic_consistency.studies.finished_work import FinishedWork
-    from elastic_consistency.studies.whole_files import write_json
+    from elastic_consistency.studies.on_disk.finished_work import FinishedWork
+    from elastic_consistency.studies.on_disk.whole_files import write_json
 
     counts = (("--workers", workers), ("--gradients", gradients), ("--held-out", held_out))
     for name, value in (*counts, ("--blocks", blocks)):
@@ -88,7 +88,7 @@ def _found(
 ) -> "Prediction":
     from elastic_consistency.studies.held_out import predict_held_out
     from elastic_consistency.studies.held_out.prediction import refuse_unpredictable
-    from elastic_consistency.studies.parity_check import NO_TORCH, has_torch
+    from elastic_consistency.studies.real_processes.parity_check import NO_TORCH, has_torch
 
     refuse_unpredictable(settings, held_out)
     if not has_torch():

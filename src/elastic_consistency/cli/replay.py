@@ -12,7 +12,7 @@ from elastic_consistency.cli.output import Json, console, print_json, say_aside
 from elastic_consistency.cli.run import Modules
 
 if TYPE_CHECKING:
-    from elastic_consistency.studies.parity_check import ParityCheck, ReplaySettings
+    from elastic_consistency.studies.real_processes.parity_check import ParityCheck, ReplaySettings
     from elastic_consistency.studies.study import Contender, Study
 
 ContenderName = Annotated[
@@ -52,8 +52,8 @@ def replay(
 ) -> None:
     """Replay a schedule on gloo processes and compare with the executor; exit 1 if they differ."""
     from elastic_consistency.studies.files import load_study
-    from elastic_consistency.studies.parity_check import ReplaySettings, check_parity
-    from elastic_consistency.studies.runs import with_step_size
+    from elastic_consistency.studies.real_processes.parity_check import ReplaySettings, check_parity
+    from elastic_consistency.studies.comparison.runs import with_step_size
 
     refuse_numbers(("--ranks", ranks), ("--replicates", replicates), step_share=step_share)
     _refuse(dtype=dtype, pace=pace, tolerance=tolerance)
@@ -111,7 +111,7 @@ def refuse_numbers(*counts: tuple[str, int], step_share: float) -> None:
 
 
 def _refuse(*, dtype: str, pace: float, tolerance: float | None) -> None:
-    from elastic_consistency.studies.parity_check import TOLERANCES
+    from elastic_consistency.studies.real_processes.parity_check import TOLERANCES
 
     known = (*TOLERANCES, "bfloat16")
     if dtype not in known:

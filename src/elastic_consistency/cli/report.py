@@ -34,7 +34,7 @@ def report(
 def _of_schedule(source: Path, output: Path | None) -> Path:
     from elastic_consistency.report.schedule_page import schedule_page
     from elastic_consistency.schedule import Schedule
-    from elastic_consistency.studies.whole_files import write_whole
+    from elastic_consistency.studies.on_disk.whole_files import write_whole
 
     schedule = Schedule.load(source)
     schedule.check()
@@ -46,7 +46,7 @@ def _of_schedule(source: Path, output: Path | None) -> Path:
 def _of_study(source: Path, output: Path | None) -> Path:
     from elastic_consistency.report.page import page, report_figures
     from elastic_consistency.studies.run_study import load_outcome
-    from elastic_consistency.studies.whole_files import write_whole
+    from elastic_consistency.studies.on_disk.whole_files import write_whole
 
     result = source / "result.json" if source.is_dir() else source
     outcome = load_outcome(result)

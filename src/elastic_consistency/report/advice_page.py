@@ -7,7 +7,7 @@ from elastic_consistency.report.layout import html_page
 from elastic_consistency.report.markup import Markup, table, text
 from elastic_consistency.report.sections import glossary_section
 from elastic_consistency.report.wording import interval, number, percentage
-from elastic_consistency.studies.advice import Advice
+from elastic_consistency.studies.advice.ranking import Advice
 from elastic_consistency.studies.study import Study
 
 Rows = list[tuple[str, ...]]

@@ -10,8 +10,8 @@ from elastic_consistency.report.plots.staleness import staleness_by_worker
 from elastic_consistency.report.plots.utilisation import utilisation
 from elastic_consistency.report.sections import figures_section, glossary_section
 from elastic_consistency.schedule import Schedule
-from elastic_consistency.studies.schedule_summary import ScheduleSummary, summarise
-from elastic_consistency.studies.staleness_figures import StalenessFigures, staleness_figures
+from elastic_consistency.studies.summaries.schedule_summary import ScheduleSummary, summarise
+from elastic_consistency.studies.summaries.staleness_figures import StalenessFigures, staleness_figures
 
 
 @final

@@ -11,8 +11,8 @@ from elastic_consistency.simulator.clocks import Clock
 from elastic_consistency.simulator.delays.base import AbstractDelayLaw
 from elastic_consistency.simulator.delays.preemption import Preemption
 from elastic_consistency.simulator.delays.transient_straggler import TransientStraggler
-from elastic_consistency.simulator.fault_script import FaultScript
-from elastic_consistency.simulator.links import Link
+from elastic_consistency.simulator.faults.fault_script import FaultScript
+from elastic_consistency.simulator.network.links import Link
 
 ComputeLaw = AbstractDelayLaw | TransientStraggler | Preemption
 

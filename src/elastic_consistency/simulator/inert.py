@@ -3,7 +3,7 @@
 from math import inf
 
 from elastic_consistency.simulator.cluster import Cluster
-from elastic_consistency.simulator.links import Link
+from elastic_consistency.simulator.network.links import Link
 from elastic_consistency.simulator.payload import Payload
 
 #: All that `schedule.metadata.provenance["inert"]` can name.

@@ -19,7 +19,7 @@ from elastic_consistency.simulator.delays.gamma import Gamma
 from elastic_consistency.simulator.delays.log_normal import LogNormal
 from elastic_consistency.simulator.delays.pareto import Pareto
 from elastic_consistency.simulator.delays.shifted_exponential import ShiftedExponential
-from elastic_consistency.simulator.fault_script import FaultScript
+from elastic_consistency.simulator.faults.fault_script import FaultScript
 from elastic_consistency.simulator.row_patterns import PatternLog
 from elastic_consistency.simulator.simulation import Simulation
 

@@ -7,8 +7,8 @@ import numpy as np
 from elastic_consistency.schedule import SERVER, Annotation, Op, Schedule
 from elastic_consistency.simulator.clocks import describe_clock
 from elastic_consistency.simulator.cluster import Cluster
-from elastic_consistency.simulator.fault_replay import describe_partition
-from elastic_consistency.simulator.fault_script import Partition
+from elastic_consistency.simulator.faults.fault_replay import describe_partition
+from elastic_consistency.simulator.faults.fault_script import Partition
 from elastic_consistency.simulator.phase_log import PhaseLog
 
 

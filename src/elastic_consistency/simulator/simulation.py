@@ -9,7 +9,7 @@ import simpy
 from elastic_consistency.random_streams import Cause
 from elastic_consistency.schedule import SERVER, Metadata, Recorder, Schedule
 from elastic_consistency.simulator.answers import AbstractAnswers
-from elastic_consistency.simulator.channel import Channel
+from elastic_consistency.simulator.network.channel import Channel
 from elastic_consistency.simulator.cluster import Cluster
 from elastic_consistency.simulator.delays.base import AbstractDelayLaw
 from elastic_consistency.simulator.delays.delay_table import DelayTable, draws_ahead
@@ -17,12 +17,12 @@ from elastic_consistency.simulator.delays.draws import LINK_LANES, Draw, indepen
 from elastic_consistency.simulator.delays.phases import phased_draws, suspended_draws, suspensions
 from elastic_consistency.simulator.delays.preemption import Preemption
 from elastic_consistency.simulator.delays.transient_straggler import TransientStraggler
-from elastic_consistency.simulator.link_troubles import LinkTroubles
-from elastic_consistency.simulator.network import PeerNetwork
+from elastic_consistency.simulator.network.link_troubles import LinkTroubles
+from elastic_consistency.simulator.network.transfers import PeerNetwork
 from elastic_consistency.simulator.payload import Payload
 from elastic_consistency.simulator.phase_log import PhaseLog
-from elastic_consistency.simulator.processor import Processor
-from elastic_consistency.simulator.processor_sharing import ProcessorSharing
+from elastic_consistency.simulator.processors.processor import Processor
+from elastic_consistency.simulator.processors.processor_sharing import ProcessorSharing
 from elastic_consistency.simulator.row_patterns import PatternLog, RowPattern
 from elastic_consistency.simulator.stall import Wait
 from elastic_consistency.simulator.until import Until

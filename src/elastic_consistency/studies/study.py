@@ -9,7 +9,7 @@ from elastic_consistency.optimization.oracles import AbstractOracle
 from elastic_consistency.optimization.update_rules import SGD, AbstractRule
 from elastic_consistency.simulator import Cluster, Payload
 from elastic_consistency.simulator.protocols import AbstractProtocol
-from elastic_consistency.studies.finished_work import FinishedWork, digest_of
+from elastic_consistency.studies.on_disk.finished_work import FinishedWork, digest_of
 
 if TYPE_CHECKING:
     from elastic_consistency.bounds import Bound

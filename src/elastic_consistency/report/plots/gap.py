@@ -7,7 +7,7 @@ import numpy as np
 from elastic_consistency.report.drawing import FIRST, INK, SECOND, Figure, canvas, png_of, svg_of
 from elastic_consistency.report.markup import Markup, table
 from elastic_consistency.report.wording import number
-from elastic_consistency.studies.certification import Certification, GapCurve
+from elastic_consistency.studies.judging.certification import Certification, GapCurve
 
 _TALLEST = 1e6  # bounds
 

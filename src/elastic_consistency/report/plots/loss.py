@@ -5,7 +5,7 @@ import numpy as np
 from elastic_consistency.report.drawing import INK, SERIES, STYLES, Figure, canvas, png_of, svg_of
 from elastic_consistency.report.markup import Markup, table
 from elastic_consistency.report.wording import number
-from elastic_consistency.studies.curves import Band
+from elastic_consistency.studies.comparison.curves import Band
 from elastic_consistency.studies.outcome import StudyOutcome
 
 _ROWS = 8

@@ -2,8 +2,8 @@
 
 from typing import Protocol
 
-from elastic_consistency.studies.schedule_summary import ScheduleSummary
-from elastic_consistency.studies.staleness_figures import StalenessFigures
+from elastic_consistency.studies.summaries.schedule_summary import ScheduleSummary
+from elastic_consistency.studies.summaries.staleness_figures import StalenessFigures
 
 
 class Subject(Protocol):

@@ -17,7 +17,7 @@ from elastic_consistency.report.drawing import (
 )
 from elastic_consistency.report.markup import Markup, table
 from elastic_consistency.report.plots.subject import Subject
-from elastic_consistency.studies.schedule_summary import WorkerSummary
+from elastic_consistency.studies.summaries.schedule_summary import WorkerSummary
 
 _PHASES = (("compute", FIRST), ("pull", THIRD), ("wait", SECOND), ("idle", GRID))
 

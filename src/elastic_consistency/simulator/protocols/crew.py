@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import final
 
-from elastic_consistency.simulator.lifetimes import Lifetimes
+from elastic_consistency.simulator.faults.lifetimes import Lifetimes
 from elastic_consistency.simulator.protocols.client import Client
 from elastic_consistency.simulator.protocols.unreliable_client import UnreliableClient
 from elastic_consistency.simulator.simulation import Simulation

@@ -9,7 +9,7 @@ import simpy
 
 from elastic_consistency._checks import check
 from elastic_consistency.schedule import ABSENT, SERVER, Op
-from elastic_consistency.simulator.lifetimes import Lifetimes
+from elastic_consistency.simulator.faults.lifetimes import Lifetimes
 from elastic_consistency.simulator.protocols.base import AbstractUnreliableProtocol
 from elastic_consistency.simulator.protocols.fault_restatement import lost_in_crash, require_lives
 from elastic_consistency.simulator.protocols.restatement import (

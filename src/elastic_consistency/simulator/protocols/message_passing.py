@@ -10,8 +10,8 @@ import simpy
 
 from elastic_consistency._checks import check
 from elastic_consistency.schedule import Op, Schedule
-from elastic_consistency.simulator.lifetimes import Lifetimes
-from elastic_consistency.simulator.losses import Attempts, Loss, is_loss
+from elastic_consistency.simulator.faults.lifetimes import Lifetimes
+from elastic_consistency.simulator.network.losses import Attempts, Loss, is_loss
 from elastic_consistency.simulator.protocols.base import AbstractUnreliableProtocol
 from elastic_consistency.simulator.protocols.fault_restatement import (
     absences,

@@ -13,7 +13,7 @@ from elastic_consistency.simulator.alarm import Alarm
 from elastic_consistency.simulator.delays.base import AbstractDelayLaw
 from elastic_consistency.simulator.delays.constant import Constant
 from elastic_consistency.simulator.delays.draws import LINK_LANES, independent_draws
-from elastic_consistency.simulator.lifetimes import Lifetimes
+from elastic_consistency.simulator.faults.lifetimes import Lifetimes
 from elastic_consistency.simulator.protocols.base import (
     AbstractBlockProtocol,
     AbstractUnreliableProtocol,

@@ -8,7 +8,7 @@ import simpy
 from elastic_consistency.random_streams import Cause, Stream
 from elastic_consistency.schedule import ABSENT, SERVER, WHOLE_MODEL
 from elastic_consistency.simulator.alarm import Alarm
-from elastic_consistency.simulator.channel import Transfer
+from elastic_consistency.simulator.network.channel import Transfer
 from elastic_consistency.simulator.simulation import Simulation
 
 

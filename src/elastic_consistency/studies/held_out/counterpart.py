@@ -6,7 +6,7 @@ from typing import Any, final
 
 from elastic_consistency.schedule import Schedule
 from elastic_consistency.simulator import Cluster, Graph, Link, Worker
-from elastic_consistency.simulator.collectives import Ring
+from elastic_consistency.simulator.network.collectives import Ring
 from elastic_consistency.simulator.protocols import (
     AllReduce,
     PairwiseAveraging,

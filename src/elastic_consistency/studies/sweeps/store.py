@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, final
 
-from elastic_consistency.studies.records import plain
+from elastic_consistency.studies.on_disk.records import plain
 
 
 @final

@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 
 from elastic_consistency.simulator.delays import Constant, Exponential
-from elastic_consistency.simulator.fault_script import (
+from elastic_consistency.simulator.faults.fault_script import (
     Crash,
     Fault,
     FaultScript,
@@ -11,7 +11,7 @@ from elastic_consistency.simulator.fault_script import (
     Partition,
     RandomCrashes,
 )
-from elastic_consistency.simulator.losses import GilbertElliott, Loss
+from elastic_consistency.simulator.network.losses import GilbertElliott, Loss
 from elastic_consistency.simulator.protocols import BroadcastCrash
 
 _MOMENTS = (1.0, 0.5, 3.0, 10.0)

@@ -1,0 +1,1 @@
+"""Faults: scripts of what goes wrong, lifetimes of workers, and what went wrong in a run."""

@@ -1,0 +1,1 @@
+"""Processors: computations that run alone or slow each other down."""

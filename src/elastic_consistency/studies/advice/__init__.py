@@ -1,0 +1,1 @@
+"""Advice: is relaxing consistency worth it here, and what to set."""

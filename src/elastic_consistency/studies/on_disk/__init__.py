@@ -1,0 +1,1 @@
+"""Results on disk: written whole, read back, and never computed twice."""

@@ -1,0 +1,1 @@
+"""Real processes beside the simulation: replays and live runs, checked."""

@@ -1,0 +1,1 @@
+"""Schedules and results in a few figures, alone or side by side."""
