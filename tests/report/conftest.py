@@ -15,10 +15,10 @@ from elastic_consistency.simulator import Cluster, Worker
 from elastic_consistency.simulator.delays import Exponential
 from elastic_consistency.simulator.protocols import AllReduce, AsynchronousServer
 from elastic_consistency.studies.advice.ranking import advise
+from elastic_consistency.studies.comparison.runs import schedule_of
 from elastic_consistency.studies.outcome import StudyOutcome
 from elastic_consistency.studies.progress import Progress
 from elastic_consistency.studies.run_study import run_study
-from elastic_consistency.studies.comparison.runs import schedule_of
 from elastic_consistency.studies.study import Certificate, Contender, Seeds, Study
 
 

@@ -11,12 +11,18 @@ from elastic_consistency.simulator import Cluster, Link, Payload, Worker
 from elastic_consistency.simulator.delays import Constant, Exponential, Pareto
 from elastic_consistency.simulator.protocols import AllReduce, AsynchronousServer
 from elastic_consistency.studies.advice.ranking import advise
-from elastic_consistency.studies.comparison.durations import computation_quantile, seconds_per_gradient
-from elastic_consistency.studies.progress import Progress
-from elastic_consistency.studies.advice.settings_to_paste import communication_window, norm_threshold
-from elastic_consistency.studies.study import Contender, Seeds
+from elastic_consistency.studies.advice.settings_to_paste import (
+    communication_window,
+    norm_threshold,
+)
 from elastic_consistency.studies.advice.usual_ways import usual_ways
+from elastic_consistency.studies.comparison.durations import (
+    computation_quantile,
+    seconds_per_gradient,
+)
 from elastic_consistency.studies.comparison.what_if import what_if
+from elastic_consistency.studies.progress import Progress
+from elastic_consistency.studies.study import Contender, Seeds
 
 
 @pytest.fixture(scope="module")

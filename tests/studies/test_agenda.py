@@ -29,13 +29,13 @@ from elastic_consistency.simulator.protocols import (
     SharedMemory,
 )
 from elastic_consistency.simulator.protocols.crash_faults import BroadcastCrash
+from elastic_consistency.studies.comparison.runs import schedule_of
+from elastic_consistency.studies.files import load_study
 from elastic_consistency.studies.judging.agenda import agenda_of
 from elastic_consistency.studies.judging.certification import certify, obstacle
 from elastic_consistency.studies.judging.claims import ceilings, mean_over_nodes
 from elastic_consistency.studies.judging.figures import mixing_rate
-from elastic_consistency.studies.files import load_study
 from elastic_consistency.studies.judging.limits import limits_of
-from elastic_consistency.studies.comparison.runs import schedule_of
 from elastic_consistency.validation import Method, Outcome
 
 PROFILE = LayerProfile((Layer("first", 2, 1.0, 2.0), Layer("second", 3, 1.0, 2.0)))

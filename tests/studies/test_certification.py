@@ -9,11 +9,11 @@ from elastic_consistency.bounds import get
 from elastic_consistency.optimization.compression import TopK
 from elastic_consistency.optimization.update_rules import ADAG
 from elastic_consistency.simulator.protocols import Ringmaster
+from elastic_consistency.studies.comparison.runs import schedule_of
 from elastic_consistency.studies.judging.certification import certify, obstacle
 from elastic_consistency.studies.judging.certified_step import certified_step
 from elastic_consistency.studies.judging.claims import supremum_of_gaps
 from elastic_consistency.studies.judging.limits import limits_of
-from elastic_consistency.studies.comparison.runs import schedule_of
 from elastic_consistency.validation import Method, Outcome
 
 VALUES = {"L": 4.0, "c": 0.5, "sigma": 1.0, "B": 2.0, "T": 100, "Delta": 1.0, "R0": 1.0}

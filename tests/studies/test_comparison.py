@@ -11,12 +11,12 @@ from elastic_consistency.simulator import Cluster, Link, Worker
 from elastic_consistency.simulator.delays import Constant, LogNormal
 from elastic_consistency.simulator.protocols import AllReduce, AsynchronousServer
 from elastic_consistency.studies.comparison.contenders import compare
-from elastic_consistency.studies.progress import Progress
 from elastic_consistency.studies.comparison.runs import run_loss, schedule_of
 from elastic_consistency.studies.comparison.savings import savings
-from elastic_consistency.studies.summaries.staleness_figures import staleness_figures
-from elastic_consistency.studies.study import Contender, Seeds
 from elastic_consistency.studies.comparison.tuning import tune
+from elastic_consistency.studies.progress import Progress
+from elastic_consistency.studies.study import Contender, Seeds
+from elastic_consistency.studies.summaries.staleness_figures import staleness_figures
 
 
 @pytest.fixture(scope="module")

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from elastic_consistency.simulator.delays import LogNormal
-from elastic_consistency.studies.on_disk import finished_work as module
 from elastic_consistency.studies.comparison.contenders import compare
+from elastic_consistency.studies.comparison.runs import run_loss, schedule_of
+from elastic_consistency.studies.on_disk import finished_work as module
 from elastic_consistency.studies.on_disk.finished_work import FinishedWork, digest_of
 from elastic_consistency.studies.progress import Progress
-from elastic_consistency.studies.comparison.runs import run_loss, schedule_of
 
 
 @pytest.fixture

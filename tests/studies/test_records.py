@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from elastic_consistency.studies.comparison.curves import band_over_time
+from elastic_consistency.studies.comparison.runs import LossRun
 from elastic_consistency.studies.judging.farthest import FarthestModel
 from elastic_consistency.studies.on_disk.manifest import data_digest, manifest
-from elastic_consistency.studies.outcome import StudyOutcome
-from elastic_consistency.studies.progress import Progress
 from elastic_consistency.studies.on_disk.records import plain
 from elastic_consistency.studies.on_disk.restoring import restored
+from elastic_consistency.studies.outcome import StudyOutcome
+from elastic_consistency.studies.progress import Progress
 from elastic_consistency.studies.run_study import load_outcome, run_study, save_outcome
-from elastic_consistency.studies.comparison.runs import LossRun
 
 
 def test_what_is_not_finite_becomes_null():

@@ -28,6 +28,7 @@ from elastic_consistency.simulator.protocols import (
     Scheduler,
 )
 from elastic_consistency.studies.comparison.contenders import compare
+from elastic_consistency.studies.comparison.runs import run_loss, schedule_of
 from elastic_consistency.studies.files import StudyFileError, load_study
 from elastic_consistency.studies.files.building import build
 from elastic_consistency.studies.files.json_schema import study_schema
@@ -35,7 +36,6 @@ from elastic_consistency.studies.files.kinds import field_types, file_fields, ki
 from elastic_consistency.studies.files.presets import preset_text, presets
 from elastic_consistency.studies.on_disk.finished_work import FinishedWork
 from elastic_consistency.studies.progress import Progress
-from elastic_consistency.studies.comparison.runs import run_loss, schedule_of
 from elastic_consistency.studies.study import Seeds
 
 STUDY = (Path(__file__).parent / "small.toml").read_text()

@@ -101,9 +101,9 @@ def _study_file(
 
 
 def _asked(path: Path, folder: Path, *, own: bool, modules: tuple[str, ...]) -> "Study":
+    from elastic_consistency.studies.advice.usual_ways import usual_ways
     from elastic_consistency.studies.files import load_study
     from elastic_consistency.studies.on_disk.finished_work import FinishedWork
-    from elastic_consistency.studies.advice.usual_ways import usual_ways
 
     loaded = load_study(path, modules=modules)
     asked = loaded if own else usual_ways(loaded)
@@ -134,10 +134,10 @@ def _study_of_trace(
     trace: list[Path], folder: Path, links: dict[str, float], workers: int | None
 ) -> Path:
     """Write the study of what was measured into `folder`, and say what was taken for granted."""
+    from elastic_consistency.studies.on_disk.whole_files import write_whole
     from elastic_consistency.studies.traces import read_trace
     from elastic_consistency.studies.traces.fitted_study import fitted_study
     from elastic_consistency.studies.traces.fitting import law_of
-    from elastic_consistency.studies.on_disk.whole_files import write_whole
 
     times = read_trace(trace)
     laws = tuple(law_of(seconds) for seconds in times.seconds)

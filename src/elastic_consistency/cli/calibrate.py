@@ -38,10 +38,10 @@ def calibrate(
     json: Json = False,
 ) -> None:
     """Fit computation times to a trace, say how well they fit, and write a study."""
+    from elastic_consistency.studies.on_disk.whole_files import write_whole
     from elastic_consistency.studies.traces import read_trace
     from elastic_consistency.studies.traces.fitting import fit_laws
     from elastic_consistency.studies.traces.step_tables import Columns
-    from elastic_consistency.studies.on_disk.whole_files import write_whole
 
     _require_drawable(plot)
     times = read_trace(trace, Columns(worker_column, time_column, seconds_per_unit))

@@ -77,8 +77,8 @@ def _outcome(study: "Study", output: Path, *, ranks: int, quiet: bool) -> "Study
     from elastic_consistency.report.page import write_report
     from elastic_consistency.studies.expected_seconds import seconds_of_study
     from elastic_consistency.studies.judging.power import power_of_study
-    from elastic_consistency.studies.run_study import run_study, save_outcome
     from elastic_consistency.studies.on_disk.whole_files import staged
+    from elastic_consistency.studies.run_study import run_study, save_outcome
 
     seconds, left = seconds_of_study(study), study.finished.count()
     announce(seconds, quiet=quiet, finished=left, foretold=lambda: power_of_study(study))

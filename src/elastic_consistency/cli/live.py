@@ -96,9 +96,9 @@ def problem_of(
 ) -> tuple[Any, ...]:
     """Oracle, rule and codec."""
     from elastic_consistency.optimization.oracles import breast_cancer
+    from elastic_consistency.studies.comparison.runs import with_step_size
     from elastic_consistency.studies.demo import demo_problem
     from elastic_consistency.studies.files import load_study
-    from elastic_consistency.studies.comparison.runs import with_step_size
 
     if study is None:
         from elastic_consistency.optimization.update_rules import SGD

@@ -15,7 +15,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text."
 
 def print_json(record: Any) -> None:
     """Print dataclasses, arrays and plain types as strict JSON; what is not finite is null."""
-    from elastic_consistency.studies.on_disk.records import plain  # loads NumPy, which help does not need
+    from elastic_consistency.studies.on_disk.records import (
+        plain,  # loads NumPy, which help does not need
+    )
 
     sys.stdout.write(json.dumps(plain(record), indent=2, allow_nan=False) + "\n")
 

@@ -13,8 +13,8 @@ from elastic_consistency.cli.replay import ContenderName
 from elastic_consistency.cli.waiting import announce
 
 if TYPE_CHECKING:
-    from elastic_consistency.studies.on_disk.finished_work import FinishedWork
     from elastic_consistency.studies.held_out import Prediction
+    from elastic_consistency.studies.on_disk.finished_work import FinishedWork
     from elastic_consistency.studies.real_processes.live_check import LiveSettings
 
 _Gradients = Annotated[

@@ -51,9 +51,9 @@ def replay(
     json: Json = False,
 ) -> None:
     """Replay a schedule on gloo processes and compare with the executor; exit 1 if they differ."""
+    from elastic_consistency.studies.comparison.runs import with_step_size
     from elastic_consistency.studies.files import load_study
     from elastic_consistency.studies.real_processes.parity_check import ReplaySettings, check_parity
-    from elastic_consistency.studies.comparison.runs import with_step_size
 
     refuse_numbers(("--ranks", ranks), ("--replicates", replicates), step_share=step_share)
     _refuse(dtype=dtype, pace=pace, tolerance=tolerance)

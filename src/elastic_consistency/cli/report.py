@@ -45,8 +45,8 @@ def _of_schedule(source: Path, output: Path | None) -> Path:
 
 def _of_study(source: Path, output: Path | None) -> Path:
     from elastic_consistency.report.page import page, report_figures
-    from elastic_consistency.studies.run_study import load_outcome
     from elastic_consistency.studies.on_disk.whole_files import write_whole
+    from elastic_consistency.studies.run_study import load_outcome
 
     result = source / "result.json" if source.is_dir() else source
     outcome = load_outcome(result)

@@ -26,9 +26,9 @@ def simulate(
     json: Json = False,
 ) -> None:
     """Simulate who meets whom and when, and say where every worker's time goes."""
+    from elastic_consistency.studies.comparison.runs import schedule_of
     from elastic_consistency.studies.expected_seconds import seconds_of_simulation
     from elastic_consistency.studies.files import load_study
-    from elastic_consistency.studies.comparison.runs import schedule_of
     from elastic_consistency.studies.summaries.schedule_summary import summarise
 
     loaded = load_study(study, modules=tuple(allow_module or ()))

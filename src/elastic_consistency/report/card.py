@@ -12,12 +12,12 @@ from elastic_consistency.report.wording import (
     share_of_smoothness,
     verdict_word,
 )
+from elastic_consistency.studies.comparison.contenders import ContenderResult
+from elastic_consistency.studies.comparison.savings import Saving
 from elastic_consistency.studies.judging.certification import Certification, GapCurve
 from elastic_consistency.studies.judging.certified_step import CertifiedStep
-from elastic_consistency.studies.comparison.contenders import ContenderResult
 from elastic_consistency.studies.outcome import StudyOutcome
 from elastic_consistency.studies.real_processes.parity_check import ParityCheck
-from elastic_consistency.studies.comparison.savings import Saving
 from elastic_consistency.validation import Verdict
 
 

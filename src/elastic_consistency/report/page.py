@@ -22,8 +22,8 @@ from elastic_consistency.report.sections import (
 )
 from elastic_consistency.report.tables import save_tables
 from elastic_consistency.report.wording import number
-from elastic_consistency.studies.outcome import StudyOutcome
 from elastic_consistency.studies.on_disk.whole_files import write_whole
+from elastic_consistency.studies.outcome import StudyOutcome
 
 
 def write_report(outcome: StudyOutcome, output: Path) -> StudyOutcome:

@@ -11,7 +11,10 @@ from elastic_consistency.report.plots.utilisation import utilisation
 from elastic_consistency.report.sections import figures_section, glossary_section
 from elastic_consistency.schedule import Schedule
 from elastic_consistency.studies.summaries.schedule_summary import ScheduleSummary, summarise
-from elastic_consistency.studies.summaries.staleness_figures import StalenessFigures, staleness_figures
+from elastic_consistency.studies.summaries.staleness_figures import (
+    StalenessFigures,
+    staleness_figures,
+)
 
 
 @final

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from elastic_consistency._whole_files import whole_file
-from elastic_consistency.studies.judging.certification import Certification
 from elastic_consistency.studies.comparison.contenders import ContenderResult
 from elastic_consistency.studies.comparison.curves import Band
 from elastic_consistency.studies.comparison.divergence import Divergence
-from elastic_consistency.studies.outcome import StudyOutcome
+from elastic_consistency.studies.judging.certification import Certification
 from elastic_consistency.studies.on_disk.records import plain
+from elastic_consistency.studies.outcome import StudyOutcome
 from elastic_consistency.validation import Estimate, Verdict
 
 Rows = list[dict[str, Any]]

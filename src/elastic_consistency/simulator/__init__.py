@@ -1,15 +1,11 @@
 """The simulator: who meets whom, and when."""
 
-from elastic_consistency.simulator.network.background import BackgroundTraffic as BackgroundTraffic
 from elastic_consistency.simulator.clocks import Clock as Clock
 from elastic_consistency.simulator.clocks import own_times as own_times
 from elastic_consistency.simulator.cluster import Cluster as Cluster
 from elastic_consistency.simulator.cluster import PeerLink as PeerLink
 from elastic_consistency.simulator.cluster import SharedHost as SharedHost
 from elastic_consistency.simulator.cluster import Worker as Worker
-from elastic_consistency.simulator.network.collectives import Flat as Flat
-from elastic_consistency.simulator.network.collectives import Ring as Ring
-from elastic_consistency.simulator.network.collectives import Tree as Tree
 from elastic_consistency.simulator.engine import simulate as simulate
 from elastic_consistency.simulator.faults.fault_replay import faults_of as faults_of
 from elastic_consistency.simulator.faults.fault_script import Crash as Crash
@@ -19,13 +15,17 @@ from elastic_consistency.simulator.faults.fault_script import Partition as Parti
 from elastic_consistency.simulator.faults.fault_script import RandomCrashes as RandomCrashes
 from elastic_consistency.simulator.layer_profile import Layer as Layer
 from elastic_consistency.simulator.layer_profile import LayerProfile as LayerProfile
+from elastic_consistency.simulator.network.background import BackgroundTraffic as BackgroundTraffic
+from elastic_consistency.simulator.network.collectives import Flat as Flat
+from elastic_consistency.simulator.network.collectives import Ring as Ring
+from elastic_consistency.simulator.network.collectives import Tree as Tree
 from elastic_consistency.simulator.network.links import Link as Link
 from elastic_consistency.simulator.network.losses import GilbertElliott as GilbertElliott
 from elastic_consistency.simulator.network.overlap import OverlapGain as OverlapGain
 from elastic_consistency.simulator.network.overlap import ideal_overlap as ideal_overlap
+from elastic_consistency.simulator.network.topology import Graph as Graph
+from elastic_consistency.simulator.network.topology import OnePeerExponential as OnePeerExponential
 from elastic_consistency.simulator.payload import Payload as Payload
 from elastic_consistency.simulator.stall import StallError as StallError
 from elastic_consistency.simulator.stall import Wait as Wait
-from elastic_consistency.simulator.network.topology import Graph as Graph
-from elastic_consistency.simulator.network.topology import OnePeerExponential as OnePeerExponential
 from elastic_consistency.simulator.until import Until as Until

@@ -9,7 +9,6 @@ import simpy
 from elastic_consistency.random_streams import Cause
 from elastic_consistency.schedule import SERVER, Metadata, Recorder, Schedule
 from elastic_consistency.simulator.answers import AbstractAnswers
-from elastic_consistency.simulator.network.channel import Channel
 from elastic_consistency.simulator.cluster import Cluster
 from elastic_consistency.simulator.delays.base import AbstractDelayLaw
 from elastic_consistency.simulator.delays.delay_table import DelayTable, draws_ahead
@@ -17,6 +16,7 @@ from elastic_consistency.simulator.delays.draws import LINK_LANES, Draw, indepen
 from elastic_consistency.simulator.delays.phases import phased_draws, suspended_draws, suspensions
 from elastic_consistency.simulator.delays.preemption import Preemption
 from elastic_consistency.simulator.delays.transient_straggler import TransientStraggler
+from elastic_consistency.simulator.network.channel import Channel
 from elastic_consistency.simulator.network.link_troubles import LinkTroubles
 from elastic_consistency.simulator.network.transfers import PeerNetwork
 from elastic_consistency.simulator.payload import Payload

@@ -8,10 +8,10 @@ from typing import Any, final
 from threadpoolctl import threadpool_limits
 
 from elastic_consistency.schedule import Schedule
-from elastic_consistency.studies.on_disk.finished_work import FinishedWork
 from elastic_consistency.studies.comparison.runs import run_loss, schedule_of
-from elastic_consistency.studies.study import Certificate, Contender, Study
 from elastic_consistency.studies.comparison.what_if import simulations
+from elastic_consistency.studies.on_disk.finished_work import FinishedWork
+from elastic_consistency.studies.study import Certificate, Contender, Study
 
 _PILOT = 16  # a pilot has a sixteenth of the gradients, and at least three a worker
 

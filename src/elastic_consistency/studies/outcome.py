@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Any, final
 
-from elastic_consistency.studies.judging.certification import Certification
 from elastic_consistency.studies.comparison.contenders import ContenderResult
 from elastic_consistency.studies.comparison.divergence import diverged_sentences
-from elastic_consistency.studies.summaries.inert import inert_sentences
-from elastic_consistency.studies.real_processes.parity_check import ParityCheck
 from elastic_consistency.studies.comparison.savings import Saving
 from elastic_consistency.studies.comparison.what_if import WhatIf
+from elastic_consistency.studies.judging.certification import Certification
+from elastic_consistency.studies.real_processes.parity_check import ParityCheck
+from elastic_consistency.studies.summaries.inert import inert_sentences
 from elastic_consistency.validation import Outcome
 
 

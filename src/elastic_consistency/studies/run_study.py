@@ -10,10 +10,17 @@ from threadpoolctl import threadpool_limits
 
 from elastic_consistency.schedule import Schedule
 from elastic_consistency.schedule.timeline import save_timeline
-from elastic_consistency.studies.judging.certification import Certification, certify, obstacle
 from elastic_consistency.studies.comparison.contenders import ContenderResult, compare
+from elastic_consistency.studies.comparison.runs import schedule_of, with_step_size
+from elastic_consistency.studies.comparison.savings import savings
+from elastic_consistency.studies.comparison.what_if import what_if
+from elastic_consistency.studies.judging.certification import Certification, certify, obstacle
 from elastic_consistency.studies.on_disk.manifest import file_digest, manifest
+from elastic_consistency.studies.on_disk.records import plain
+from elastic_consistency.studies.on_disk.restoring import restored
+from elastic_consistency.studies.on_disk.whole_files import write_json
 from elastic_consistency.studies.outcome import StudyOutcome
+from elastic_consistency.studies.progress import Progress
 from elastic_consistency.studies.real_processes.parity_check import (
     ParityCheck,
     ReplaySettings,
@@ -21,14 +28,7 @@ from elastic_consistency.studies.real_processes.parity_check import (
     has_torch,
     not_replayed,
 )
-from elastic_consistency.studies.progress import Progress
-from elastic_consistency.studies.on_disk.records import plain
-from elastic_consistency.studies.on_disk.restoring import restored
-from elastic_consistency.studies.comparison.runs import schedule_of, with_step_size
-from elastic_consistency.studies.comparison.savings import savings
 from elastic_consistency.studies.study import Study
-from elastic_consistency.studies.comparison.what_if import what_if
-from elastic_consistency.studies.on_disk.whole_files import write_json
 
 Compared = tuple[tuple[ContenderResult, Schedule], ...]
 

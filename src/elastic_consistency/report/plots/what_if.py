@@ -3,8 +3,8 @@
 from elastic_consistency.report.drawing import FIRST, INK, SOFT, Figure, canvas, png_of, svg_of
 from elastic_consistency.report.markup import Markup, table
 from elastic_consistency.report.wording import interval, percentage
-from elastic_consistency.studies.outcome import StudyOutcome
 from elastic_consistency.studies.comparison.what_if import WhatIf
+from elastic_consistency.studies.outcome import StudyOutcome
 
 
 def causes_of_waiting(outcome: StudyOutcome) -> Figure:

@@ -5,9 +5,9 @@ from math import inf, isfinite
 from typing import final
 
 from elastic_consistency._checks import check
-from elastic_consistency.simulator.network.background import BackgroundTraffic
 from elastic_consistency.simulator.delays.base import AbstractDelayLaw
 from elastic_consistency.simulator.delays.constant import Constant
+from elastic_consistency.simulator.network.background import BackgroundTraffic
 from elastic_consistency.simulator.network.losses import (
     GilbertElliott,
     Loss,

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import final
 
-from elastic_consistency.simulator.network.collectives import AbstractCollective
 from elastic_consistency.simulator.layer_profile import LayerProfile
+from elastic_consistency.simulator.network.collectives import AbstractCollective
 from elastic_consistency.simulator.network.links import Link
 
 

@@ -8,11 +8,11 @@ import numpy as np
 import simpy
 
 from elastic_consistency.random_streams import Cause, Stream
-from elastic_consistency.simulator.network.channel import Arrival, Transfer
 from elastic_consistency.simulator.cluster import Cluster
 from elastic_consistency.simulator.delays.base import AbstractDelayLaw
 from elastic_consistency.simulator.delays.constant import Constant
 from elastic_consistency.simulator.delays.draws import LINK_LANES, Draw, independent_draws
+from elastic_consistency.simulator.network.channel import Arrival, Transfer
 from elastic_consistency.simulator.network.link_troubles import LinkTroubles
 from elastic_consistency.simulator.network.links import Link
 from elastic_consistency.simulator.processors.processor_sharing import ProcessorSharing

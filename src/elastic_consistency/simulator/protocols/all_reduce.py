@@ -9,7 +9,11 @@ import simpy
 
 from elastic_consistency.schedule import ABSENT, Op, Schedule
 from elastic_consistency.simulator.alarm import Alarm
-from elastic_consistency.simulator.network.collectives import AbstractCollective, Ring, collective_seconds
+from elastic_consistency.simulator.network.collectives import (
+    AbstractCollective,
+    Ring,
+    collective_seconds,
+)
 from elastic_consistency.simulator.protocols.base import AbstractUnreliableProtocol
 from elastic_consistency.simulator.protocols.elastic_rounds import AbstractRoundWork, ElasticRounds
 from elastic_consistency.simulator.protocols.elastic_rounds_restatement import (

@@ -9,12 +9,12 @@ from typing import final
 import simpy
 
 from elastic_consistency.simulator.alarm import Alarm
+from elastic_consistency.simulator.faults.lifetimes import Lifetimes
 from elastic_consistency.simulator.network.collectives import (
     AbstractCollective,
     collective_seconds,
     copies_seconds,
 )
-from elastic_consistency.simulator.faults.lifetimes import Lifetimes
 from elastic_consistency.simulator.simulation import Simulation
 from elastic_consistency.simulator.stall import Wait
 

@@ -11,6 +11,7 @@ import simpy
 from elastic_consistency._checks import check
 from elastic_consistency.schedule import Op
 from elastic_consistency.simulator.faults.lifetimes import Lifetimes
+from elastic_consistency.simulator.network.topology import AbstractTopology
 from elastic_consistency.simulator.protocols.base import AbstractUnreliableProtocol
 from elastic_consistency.simulator.protocols.fault_restatement import require_lives
 from elastic_consistency.simulator.protocols.gossip_restatement import require_mixing
@@ -24,7 +25,6 @@ from elastic_consistency.simulator.protocols.restatement import (
 )
 from elastic_consistency.simulator.simulation import Simulation
 from elastic_consistency.simulator.stall import Wait
-from elastic_consistency.simulator.network.topology import AbstractTopology
 
 
 @final

@@ -3,9 +3,9 @@
 import numpy as np
 
 from elastic_consistency.schedule import Op, Schedule
+from elastic_consistency.simulator.network.topology import AbstractTopology
 from elastic_consistency.simulator.protocols.fault_restatement import has_faults
 from elastic_consistency.simulator.protocols.restatement import refuse_unless
-from elastic_consistency.simulator.network.topology import AbstractTopology
 
 _TOLERANCE = 1e-12
 

@@ -5,8 +5,8 @@ from enum import Enum
 from typing import final
 
 from elastic_consistency._checks import check
-from elastic_consistency.simulator.network.collectives import AbstractCollective, Ring
 from elastic_consistency.simulator.layer_profile import LayerProfile
+from elastic_consistency.simulator.network.collectives import AbstractCollective, Ring
 from elastic_consistency.simulator.protocols.base import AbstractBlockProtocol
 from elastic_consistency.simulator.protocols.layerwise_restatement import require_layerwise
 from elastic_consistency.simulator.protocols.layerwise_rounds import LayerwiseRounds

@@ -6,8 +6,8 @@ from typing import final
 import simpy
 
 from elastic_consistency.simulator.alarm import Alarm
-from elastic_consistency.simulator.network.collectives import AbstractCollective, collective_seconds
 from elastic_consistency.simulator.layer_profile import LayerProfile
+from elastic_consistency.simulator.network.collectives import AbstractCollective, collective_seconds
 from elastic_consistency.simulator.simulation import Simulation
 from elastic_consistency.simulator.stall import Wait
 

@@ -9,7 +9,11 @@ import simpy
 from elastic_consistency._checks import check
 from elastic_consistency.schedule import Op
 from elastic_consistency.simulator.alarm import Alarm
-from elastic_consistency.simulator.network.collectives import AbstractCollective, Ring, collective_seconds
+from elastic_consistency.simulator.network.collectives import (
+    AbstractCollective,
+    Ring,
+    collective_seconds,
+)
 from elastic_consistency.simulator.network.losses import Attempts, Loss, is_loss
 from elastic_consistency.simulator.protocols.base import AbstractProtocol
 from elastic_consistency.simulator.protocols.restatement import (

@@ -10,8 +10,9 @@ from elastic_consistency._checks import check
 from elastic_consistency.random_streams import Cause, Stream
 from elastic_consistency.schedule import Op, Schedule
 from elastic_consistency.simulator.alarm import Alarm
-from elastic_consistency.simulator.network.channel import Arrival, Transfer
 from elastic_consistency.simulator.faults.lifetimes import Lifetimes
+from elastic_consistency.simulator.network.channel import Arrival, Transfer
+from elastic_consistency.simulator.network.topology import Graph
 from elastic_consistency.simulator.protocols.base import AbstractUnreliableProtocol
 from elastic_consistency.simulator.protocols.fault_restatement import absences, require_lives
 from elastic_consistency.simulator.protocols.restatement import (
@@ -22,7 +23,6 @@ from elastic_consistency.simulator.protocols.restatement import (
     require_steps_after_adds,
 )
 from elastic_consistency.simulator.simulation import Simulation
-from elastic_consistency.simulator.network.topology import Graph
 
 
 @final

@@ -9,8 +9,8 @@ import simpy
 
 from elastic_consistency._checks import check
 from elastic_consistency.schedule import ABSENT, SERVER, Op
-from elastic_consistency.simulator.network.channel import Channel
 from elastic_consistency.simulator.faults.lifetimes import Lifetimes
+from elastic_consistency.simulator.network.channel import Channel
 from elastic_consistency.simulator.protocols.base import AbstractUnreliableProtocol
 from elastic_consistency.simulator.protocols.elastic_averaging import Order
 from elastic_consistency.simulator.protocols.fault_restatement import require_lives

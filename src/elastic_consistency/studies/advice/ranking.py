@@ -6,16 +6,21 @@ from typing import final
 from threadpoolctl import threadpool_limits
 
 from elastic_consistency.bounds import get
-from elastic_consistency.studies.judging.certified_step import CertifiedStep, certified_step
+from elastic_consistency.studies.advice.settings_to_paste import Setting, settings_to_paste
 from elastic_consistency.studies.comparison.contenders import ContenderResult, compare
 from elastic_consistency.studies.comparison.divergence import diverged_sentences
 from elastic_consistency.studies.comparison.durations import seconds_per_gradient
+from elastic_consistency.studies.comparison.savings import Saving, savings
+from elastic_consistency.studies.comparison.what_if import (
+    WhatIf,
+    slowest_link,
+    slowest_worker,
+    what_if,
+)
+from elastic_consistency.studies.judging.certified_step import CertifiedStep, certified_step
 from elastic_consistency.studies.judging.limits import limits_of
 from elastic_consistency.studies.progress import Progress
-from elastic_consistency.studies.comparison.savings import Saving, savings
-from elastic_consistency.studies.advice.settings_to_paste import Setting, settings_to_paste
 from elastic_consistency.studies.study import Certificate, Study
-from elastic_consistency.studies.comparison.what_if import WhatIf, slowest_link, slowest_worker, what_if
 from elastic_consistency.validation import Estimate, paired_difference, ratio_of_means
 
 _LEVEL = 1.1  # a gain of throughput below this is none

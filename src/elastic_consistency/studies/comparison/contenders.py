@@ -8,12 +8,15 @@ import numpy as np
 from elastic_consistency.schedule import Schedule
 from elastic_consistency.studies.comparison.curves import Band, band_over_gradients, band_over_time
 from elastic_consistency.studies.comparison.divergence import Divergence, divergences_of
-from elastic_consistency.studies.progress import Progress
 from elastic_consistency.studies.comparison.runs import LossRun, run_loss, schedule_of
-from elastic_consistency.studies.summaries.schedule_summary import ScheduleSummary, summarise
-from elastic_consistency.studies.summaries.staleness_figures import StalenessFigures, staleness_figures
-from elastic_consistency.studies.study import Contender, Study
 from elastic_consistency.studies.comparison.tuning import Candidate, tune
+from elastic_consistency.studies.progress import Progress
+from elastic_consistency.studies.study import Contender, Study
+from elastic_consistency.studies.summaries.schedule_summary import ScheduleSummary, summarise
+from elastic_consistency.studies.summaries.staleness_figures import (
+    StalenessFigures,
+    staleness_figures,
+)
 from elastic_consistency.validation import Estimate, mean_over_timing
 
 

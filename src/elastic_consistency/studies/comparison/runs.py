@@ -10,7 +10,12 @@ from elastic_consistency.execution.probes.loss import Loss
 from elastic_consistency.schedule import Op, Schedule
 from elastic_consistency.simulator import Payload, Until, simulate
 from elastic_consistency.simulator.lock_step import lock_step
-from elastic_consistency.studies.comparison.divergence import Place, place_as_array, place_from, place_of
+from elastic_consistency.studies.comparison.divergence import (
+    Place,
+    place_as_array,
+    place_from,
+    place_of,
+)
 from elastic_consistency.studies.study import Contender, Study
 
 _ITEM_BYTES = 4  # updates travel in single precision

@@ -5,8 +5,8 @@ from typing import final
 
 import numpy as np
 
-from elastic_consistency.studies.progress import Progress
 from elastic_consistency.studies.comparison.runs import LossRun, run_loss, schedule_of
+from elastic_consistency.studies.progress import Progress
 from elastic_consistency.studies.study import Contender, Study
 
 

@@ -10,9 +10,9 @@ import numpy as np
 from elastic_consistency.optimization.compression import Identity
 from elastic_consistency.simulator import Cluster, Link, Worker
 from elastic_consistency.simulator.delays import Constant
+from elastic_consistency.studies.comparison.runs import schedule_of
 from elastic_consistency.studies.judging.agenda import agenda_of
 from elastic_consistency.studies.on_disk.finished_work import FinishedWork
-from elastic_consistency.studies.comparison.runs import schedule_of
 from elastic_consistency.studies.study import Certificate, Contender, Study
 from elastic_consistency.validation import Estimate, mean_over_timing, saving
 from elastic_consistency.validation.what_if import without_losses

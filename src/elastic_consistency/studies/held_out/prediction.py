@@ -12,11 +12,11 @@ from elastic_consistency.optimization.oracles import AbstractOracle
 from elastic_consistency.optimization.update_rules import AbstractRule
 from elastic_consistency.schedule import Schedule
 from elastic_consistency.simulator import Until, simulate
-from elastic_consistency.studies.on_disk.finished_work import FinishedWork
 from elastic_consistency.studies.held_out.counterpart import Counterpart, counterpart_of
 from elastic_consistency.studies.held_out.figures import Figures, figures_of
 from elastic_consistency.studies.held_out.laws import FittedLaw
 from elastic_consistency.studies.held_out.phases import phases_of
+from elastic_consistency.studies.on_disk.finished_work import FinishedWork
 from elastic_consistency.studies.real_processes.live_check import LiveSettings, check_live
 
 PREDICTABLE = ("server", "all-reduce", "pairwise", "hogwild")

@@ -10,15 +10,20 @@ from elastic_consistency.bounds import Bound
 from elastic_consistency.execution import Measurement
 from elastic_consistency.execution.quantities import Quantity
 from elastic_consistency.schedule import Schedule
+from elastic_consistency.studies.comparison.divergence import Place
+from elastic_consistency.studies.comparison.runs import with_step_size
 from elastic_consistency.studies.judging.agenda import Agenda, Measured, agenda_of
 from elastic_consistency.studies.judging.certified_step import CertifiedStep, certified_step
-from elastic_consistency.studies.judging.claims import ceilings, mean_over_nodes, squared_gaps, verdicts_of
-from elastic_consistency.studies.comparison.divergence import Place
+from elastic_consistency.studies.judging.claims import (
+    ceilings,
+    mean_over_nodes,
+    squared_gaps,
+    verdicts_of,
+)
 from elastic_consistency.studies.judging.farthest import FarthestModel
 from elastic_consistency.studies.judging.judged_run import judged_run
-from elastic_consistency.studies.progress import Progress
 from elastic_consistency.studies.judging.requirements_met import unmet
-from elastic_consistency.studies.comparison.runs import with_step_size
+from elastic_consistency.studies.progress import Progress
 from elastic_consistency.studies.study import Certificate, Contender, Study
 from elastic_consistency.validation import Verdict
 

@@ -8,7 +8,12 @@ import numpy as np
 from elastic_consistency.execution import DivergenceError, Execution, Measurement, Trace
 from elastic_consistency.execution.quantities import Quantity, Sequence
 from elastic_consistency.schedule import Schedule
-from elastic_consistency.studies.comparison.divergence import Place, place_as_array, place_from, place_of
+from elastic_consistency.studies.comparison.divergence import (
+    Place,
+    place_as_array,
+    place_from,
+    place_of,
+)
 from elastic_consistency.studies.on_disk.finished_work import Arrays
 from elastic_consistency.studies.progress import Progress
 from elastic_consistency.studies.study import Study

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
+from elastic_consistency.studies.comparison.runs import schedule_of
 from elastic_consistency.studies.judging.agenda import Agenda, agenda_of
 from elastic_consistency.studies.judging.claims import ceilings
 from elastic_consistency.studies.judging.requirements_met import unmet
-from elastic_consistency.studies.comparison.runs import schedule_of
 from elastic_consistency.studies.study import Certificate, Study
 from elastic_consistency.validation.power import detectable_gaps
 

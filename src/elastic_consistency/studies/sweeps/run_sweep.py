@@ -10,12 +10,12 @@ from threadpoolctl import threadpool_limits
 
 from elastic_consistency.studies.comparison.contenders import ContenderResult, compare
 from elastic_consistency.studies.comparison.divergence import diverged_sentences
+from elastic_consistency.studies.comparison.savings import savings
 from elastic_consistency.studies.expected_seconds import seconds_of_comparison
 from elastic_consistency.studies.files.errors import FieldError
 from elastic_consistency.studies.files.study_file import study_of
-from elastic_consistency.studies.progress import Progress
 from elastic_consistency.studies.on_disk.records import plain
-from elastic_consistency.studies.comparison.savings import savings
+from elastic_consistency.studies.progress import Progress
 from elastic_consistency.studies.sweeps.points import Point, points_of
 from elastic_consistency.studies.sweeps.store import PointStore
 

@@ -7,9 +7,9 @@ from math import inf
 from hypothesis import strategies as st
 
 from elastic_consistency.simulator import Cluster, Link, Payload, Worker
-from elastic_consistency.simulator.network.background import BackgroundTraffic
 from elastic_consistency.simulator.cluster import SharedHost
 from elastic_consistency.simulator.faults.fault_script import FaultScript
+from elastic_consistency.simulator.network.background import BackgroundTraffic
 from elastic_consistency.simulator.network.topology import Graph
 from elastic_consistency.validation.strategies.delay_laws import (
     compute_laws,

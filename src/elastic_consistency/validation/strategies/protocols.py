@@ -3,8 +3,8 @@
 from hypothesis import strategies as st
 
 from elastic_consistency.simulator import Flat, Ring, Tree
-from elastic_consistency.simulator.network.collectives import AbstractCollective
 from elastic_consistency.simulator.layer_profile import Layer, LayerProfile
+from elastic_consistency.simulator.network.collectives import AbstractCollective
 from elastic_consistency.simulator.protocols import (
     AbstractBlockProtocol,
     AbstractProtocol,
