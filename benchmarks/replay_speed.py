@@ -18,11 +18,11 @@ import torch
 import torch.distributed as dist
 from figures import Figure, ratios, report
 
+from elastic_consistency.hardware_backend.lowering.placement import Placement
 from elastic_consistency.hardware_backend.order import Order
-from elastic_consistency.hardware_backend.placement import Placement
-from elastic_consistency.hardware_backend.rank_process import Rank
+from elastic_consistency.hardware_backend.processes.rank_process import Rank
+from elastic_consistency.hardware_backend.processes.ranks import run_ranks
 from elastic_consistency.hardware_backend.rank_replay import RankReplay
-from elastic_consistency.hardware_backend.ranks import run_ranks
 from elastic_consistency.optimization.oracles import Quadratic
 from elastic_consistency.optimization.update_rules import SGD
 from elastic_consistency.schedule import Op, Schedule

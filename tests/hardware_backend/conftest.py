@@ -12,9 +12,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from elastic_consistency.hardware_backend import ranks as processes
 from elastic_consistency.hardware_backend import replay, run_ranks
 from elastic_consistency.hardware_backend.live import run_live
+from elastic_consistency.hardware_backend.processes import ranks as processes
 from elastic_consistency.optimization.oracles import Quadratic
 
 PATIENCE = 900.0  # s

@@ -2,7 +2,7 @@
 
 import torch.distributed as dist
 
-from elastic_consistency.hardware_backend.rank_process import Rank
+from elastic_consistency.hardware_backend.processes.rank_process import Rank
 from elastic_consistency.hardware_backend.rank_replay import replay_rank
 
 

@@ -5,8 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from elastic_consistency.hardware_backend import RanksError, ranks
-from elastic_consistency.hardware_backend.ranks import _Crew
+from elastic_consistency.hardware_backend import RanksError
+from elastic_consistency.hardware_backend.processes import ranks
+from elastic_consistency.hardware_backend.processes.ranks import _Crew
 
 PATIENCE = 40.0
 HEARTBEAT = 1.0

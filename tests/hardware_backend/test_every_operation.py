@@ -7,9 +7,9 @@ import torch
 
 from elastic_consistency.execution import execute
 from elastic_consistency.hardware_backend import lower, parity, replay
-from elastic_consistency.hardware_backend.lowering import Carry
-from elastic_consistency.hardware_backend.placement import Placement
-from elastic_consistency.hardware_backend.routes import Route
+from elastic_consistency.hardware_backend.lowering.lower import Carry
+from elastic_consistency.hardware_backend.lowering.placement import Placement
+from elastic_consistency.hardware_backend.lowering.routes import Route
 from elastic_consistency.optimization.compression import QSGD, ErrorFeedback, TopK
 from elastic_consistency.optimization.oracles import Quadratic
 from elastic_consistency.optimization.oracles.torch_oracles import TorchModule

@@ -7,8 +7,8 @@ import pytest
 from recorded_schedules import all_reduce, asynchronous_server
 
 from elastic_consistency.hardware_backend import Placement, lower
-from elastic_consistency.hardware_backend.lowering import Carry, Collect, Launch, Run
-from elastic_consistency.hardware_backend.routes import Route, find_crossings
+from elastic_consistency.hardware_backend.lowering.lower import Carry, Collect, Launch, Run
+from elastic_consistency.hardware_backend.lowering.routes import Route, find_crossings
 from elastic_consistency.schedule import SERVER, Op, Recorder
 
 SCHEDULES = {"server": asynchronous_server(5, 30), "all-reduce": all_reduce(5, 6)}

@@ -10,7 +10,7 @@ from recorded_schedules import all_reduce, asynchronous_server
 from elastic_consistency.execution import execute
 from elastic_consistency.hardware_backend import pacer, parity, replay
 from elastic_consistency.hardware_backend.pacer import Pacer
-from elastic_consistency.hardware_backend.rank_process import Progress
+from elastic_consistency.hardware_backend.processes.rank_process import Progress
 from elastic_consistency.optimization.update_rules import SGD
 from elastic_consistency.schedule import Op
 

@@ -66,7 +66,7 @@ def _processes(jobs: int) -> Executor:
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
-    from elastic_consistency.hardware_backend.ranks import start_fork_server
+    from elastic_consistency.hardware_backend.processes.ranks import start_fork_server
 
     start_fork_server()
     # Forking a process with threads, as numpy has, may deadlock.

@@ -8,12 +8,14 @@ workers on one rank share its default stream.
 import torch when they are imported; this package does not.
 """
 
-from elastic_consistency.hardware_backend.failures import ContactLostError as ContactLostError
-from elastic_consistency.hardware_backend.failures import MismatchError as MismatchError
-from elastic_consistency.hardware_backend.failures import RanksError as RanksError
-from elastic_consistency.hardware_backend.lowering import lower as lower
-from elastic_consistency.hardware_backend.placement import Placement as Placement
-from elastic_consistency.hardware_backend.ranks import run_ranks as run_ranks
+from elastic_consistency.hardware_backend.lowering.lower import lower as lower
+from elastic_consistency.hardware_backend.lowering.placement import Placement as Placement
+from elastic_consistency.hardware_backend.processes.failures import (
+    ContactLostError as ContactLostError,
+)
+from elastic_consistency.hardware_backend.processes.failures import MismatchError as MismatchError
+from elastic_consistency.hardware_backend.processes.failures import RanksError as RanksError
+from elastic_consistency.hardware_backend.processes.ranks import run_ranks as run_ranks
 from elastic_consistency.hardware_backend.replay import Replay as Replay
 from elastic_consistency.hardware_backend.replay import parity as parity
 from elastic_consistency.hardware_backend.replay import replay as replay

@@ -25,7 +25,7 @@ from elastic_consistency.hardware_backend.elastic import (
     VarianceBounded,
 )
 from elastic_consistency.hardware_backend.live import LiveServer, run_live
-from elastic_consistency.hardware_backend.ranks import run_ranks
+from elastic_consistency.hardware_backend.processes.ranks import run_ranks
 from elastic_consistency.hardware_backend.replay import parity, replay
 from elastic_consistency.hardware_backend.rounding import UNIT_ROUNDOFF, rounding_bound
 from elastic_consistency.optimization.oracles import Quadratic

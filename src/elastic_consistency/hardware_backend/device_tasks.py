@@ -6,7 +6,7 @@ from typing import Any
 import torch
 
 from elastic_consistency.hardware_backend.elastic import AbstractPolicy, ElasticScheduler, Latency
-from elastic_consistency.hardware_backend.rank_process import Rank
+from elastic_consistency.hardware_backend.processes.rank_process import Rank
 from elastic_consistency.hardware_backend.rank_replay import place_of
 from elastic_consistency.hardware_backend.residual_network import residual_network
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from elastic_consistency.execution import Trace
 from elastic_consistency.execution.probes import Loss
-from elastic_consistency.hardware_backend.placement import Placement
+from elastic_consistency.hardware_backend.lowering.placement import Placement
 from elastic_consistency.optimization.compression import AbstractCodec
 from elastic_consistency.optimization.oracles import AbstractOracle
 from elastic_consistency.optimization.update_rules import AbstractRule

@@ -5,7 +5,7 @@ from typing import final
 
 import numpy as np
 
-from elastic_consistency.hardware_backend.rank_process import Progress
+from elastic_consistency.hardware_backend.processes.rank_process import Progress
 
 _NAP = 0.2  # s, the longest sleep between two signs of life
 

@@ -13,10 +13,17 @@ import torch.distributed as dist
 from elastic_consistency.execution import Executor
 from elastic_consistency.execution.executor import Record, records_of
 from elastic_consistency.execution.probes.base import Context
-from elastic_consistency.hardware_backend.lowering import Carry, Launch, Lowering, Run, Step, lower
+from elastic_consistency.hardware_backend.lowering.lower import (
+    Carry,
+    Launch,
+    Lowering,
+    Run,
+    Step,
+    lower,
+)
 from elastic_consistency.hardware_backend.order import Order, Part
 from elastic_consistency.hardware_backend.pacer import Pacer
-from elastic_consistency.hardware_backend.rank_process import Rank
+from elastic_consistency.hardware_backend.processes.rank_process import Rank
 from elastic_consistency.hardware_backend.transport import Transport
 from elastic_consistency.hardware_backend.worker_streams import WorkerStreams
 from elastic_consistency.optimization.oracles import AbstractOracle

@@ -7,9 +7,9 @@ import numpy as np
 
 from elastic_consistency.execution import Measurement, Trace
 from elastic_consistency.execution.probes import Loss
+from elastic_consistency.hardware_backend.lowering.placement import Placement
 from elastic_consistency.hardware_backend.order import Order, Part
-from elastic_consistency.hardware_backend.placement import Placement
-from elastic_consistency.hardware_backend.ranks import run_ranks
+from elastic_consistency.hardware_backend.processes.ranks import run_ranks
 from elastic_consistency.hardware_backend.rounding import UNIT_ROUNDOFF
 from elastic_consistency.optimization.compression import AbstractCodec
 from elastic_consistency.optimization.oracles import AbstractOracle

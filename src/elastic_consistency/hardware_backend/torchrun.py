@@ -10,9 +10,9 @@ import numpy as np
 import torch
 import torch.distributed as dist
 
+from elastic_consistency.hardware_backend.lowering.placement import Placement
 from elastic_consistency.hardware_backend.order import Order, Part
-from elastic_consistency.hardware_backend.placement import Placement
-from elastic_consistency.hardware_backend.rank_process import Progress, Rank
+from elastic_consistency.hardware_backend.processes.rank_process import Progress, Rank
 from elastic_consistency.hardware_backend.rank_replay import place_of, replay_rank
 from elastic_consistency.hardware_backend.replay import Replay
 from elastic_consistency.optimization.oracles import AbstractOracle

@@ -9,10 +9,10 @@ import torch
 import torch.distributed as dist
 
 from elastic_consistency.execution import Executor
-from elastic_consistency.hardware_backend.failures import ContactLostError
-from elastic_consistency.hardware_backend.lowering import Carry, Collect, Launch, Operand
-from elastic_consistency.hardware_backend.rank_process import Progress
-from elastic_consistency.hardware_backend.routes import Crossing, Route
+from elastic_consistency.hardware_backend.lowering.lower import Carry, Collect, Launch, Operand
+from elastic_consistency.hardware_backend.lowering.routes import Crossing, Route
+from elastic_consistency.hardware_backend.processes.failures import ContactLostError
+from elastic_consistency.hardware_backend.processes.rank_process import Progress
 
 _MOST_SENDS = 64  # sends not yet known to be complete, before the oldest is waited for
 _OPERAND = 1  # tag of operands, which may be received ahead of messages

@@ -5,7 +5,7 @@ import torch
 from elastic_consistency.hardware_backend.elastic.latency import Latency
 from elastic_consistency.hardware_backend.elastic.policies import AbstractPolicy
 from elastic_consistency.hardware_backend.elastic.scheduler import ElasticScheduler
-from elastic_consistency.hardware_backend.rank_process import Rank
+from elastic_consistency.hardware_backend.processes.rank_process import Rank
 from elastic_consistency.hardware_backend.residual_network import residual_network
 from elastic_consistency.optimization.oracles import digits
 

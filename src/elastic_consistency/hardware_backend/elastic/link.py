@@ -9,7 +9,7 @@ import torch
 import torch.distributed as dist
 
 from elastic_consistency.hardware_backend.elastic.latency import Latency
-from elastic_consistency.hardware_backend.failures import ContactLostError
+from elastic_consistency.hardware_backend.processes.failures import ContactLostError
 
 _UNATTENDED = timedelta(hours=12)  # between two steps anything may happen
 Key = tuple[int, int]  # step and layer

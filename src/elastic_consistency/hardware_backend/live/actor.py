@@ -11,7 +11,7 @@ from elastic_consistency.hardware_backend.live.clock import Clock
 from elastic_consistency.hardware_backend.live.log import Entry, Log
 from elastic_consistency.hardware_backend.live.protocol import LiveOrder
 from elastic_consistency.hardware_backend.live.record import Record
-from elastic_consistency.hardware_backend.rank_process import Rank
+from elastic_consistency.hardware_backend.processes.rank_process import Rank
 from elastic_consistency.random_streams import Cause, Stream
 from elastic_consistency.schedule import ABSENT, WHOLE_MODEL, Metadata, Op, Rows
 

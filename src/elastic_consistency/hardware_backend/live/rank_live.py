@@ -10,7 +10,7 @@ from elastic_consistency.hardware_backend.live.clock import Clock
 from elastic_consistency.hardware_backend.live.log import Log
 from elastic_consistency.hardware_backend.live.protocol import LiveOrder
 from elastic_consistency.hardware_backend.live.record import open_record
-from elastic_consistency.hardware_backend.rank_process import Rank
+from elastic_consistency.hardware_backend.processes.rank_process import Rank
 
 
 @final

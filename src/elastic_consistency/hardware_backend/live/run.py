@@ -12,7 +12,7 @@ from elastic_consistency.hardware_backend.live.hogwild import Hogwild, SharedMod
 from elastic_consistency.hardware_backend.live.log import Log
 from elastic_consistency.hardware_backend.live.merge import Merged, merge
 from elastic_consistency.hardware_backend.live.protocol import AbstractLiveProtocol, LiveOrder
-from elastic_consistency.hardware_backend.ranks import run_ranks
+from elastic_consistency.hardware_backend.processes.ranks import run_ranks
 from elastic_consistency.optimization.compression import AbstractCodec
 from elastic_consistency.optimization.oracles import AbstractOracle
 from elastic_consistency.optimization.update_rules import AbstractRule

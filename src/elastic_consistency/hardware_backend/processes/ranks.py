@@ -11,11 +11,11 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, final
 
-from elastic_consistency.hardware_backend.failures import RanksError
-from elastic_consistency.hardware_backend.invitation import Invitation, enter
+from elastic_consistency.hardware_backend.processes.failures import RanksError
+from elastic_consistency.hardware_backend.processes.invitation import Invitation, enter
 
 _PRELOADED = [
-    "elastic_consistency.hardware_backend.rank_process",
+    "elastic_consistency.hardware_backend.processes.rank_process",
     "elastic_consistency.hardware_backend.rank_replay",
     "elastic_consistency.hardware_backend.live.rank_live",
     "elastic_consistency.hardware_backend.elastic",

@@ -14,8 +14,8 @@ from typing import Any, final
 import torch
 import torch.distributed as dist
 
-from elastic_consistency.hardware_backend.failures import MismatchError
-from elastic_consistency.hardware_backend.invitation import Invitation
+from elastic_consistency.hardware_backend.processes.failures import MismatchError
+from elastic_consistency.hardware_backend.processes.invitation import Invitation
 
 ADDRESS = "127.0.0.1"
 _UNATTENDED = timedelta(hours=12)  # the parent notices who hangs long before the transport does

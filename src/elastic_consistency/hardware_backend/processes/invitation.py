@@ -30,6 +30,6 @@ def enter(
     connection: Connection, invitation: Invitation, task: Callable[..., Any], argument: Any
 ) -> None:
     """Entry point of the process of a rank."""
-    from elastic_consistency.hardware_backend.rank_process import live
+    from elastic_consistency.hardware_backend.processes.rank_process import live
 
     live(connection, invitation, task, argument)

@@ -13,9 +13,14 @@ from typing import final
 
 import numpy as np
 
-from elastic_consistency.hardware_backend.masses import Masses, measure_masses
-from elastic_consistency.hardware_backend.placement import Placement
-from elastic_consistency.hardware_backend.routes import COLLECTIVE, Crossing, Route, find_crossings
+from elastic_consistency.hardware_backend.lowering.masses import Masses, measure_masses
+from elastic_consistency.hardware_backend.lowering.placement import Placement
+from elastic_consistency.hardware_backend.lowering.routes import (
+    COLLECTIVE,
+    Crossing,
+    Route,
+    find_crossings,
+)
 from elastic_consistency.schedule import ABSENT, Op, Schedule
 
 

@@ -1,0 +1,1 @@
+"""Processes that are ranks: started, watched, and none left behind."""
