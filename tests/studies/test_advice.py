@@ -9,7 +9,7 @@ from elastic_consistency.optimization.compression import ErrorFeedback, TopK
 from elastic_consistency.optimization.oracles import Constants
 from elastic_consistency.simulator import Cluster, Link, Payload, Worker
 from elastic_consistency.simulator.delays import Constant, Exponential, Pareto
-from elastic_consistency.simulator.protocols import AllReduce, AsynchronousServer
+from elastic_consistency.simulator.protocols import AllReduce, AsynchronousServer, LocalSgd
 from elastic_consistency.studies.advice.ranking import advise
 from elastic_consistency.studies.advice.settings_to_paste import (
     communication_window,
@@ -20,7 +20,7 @@ from elastic_consistency.studies.comparison.durations import (
     computation_quantile,
     seconds_per_gradient,
 )
-from elastic_consistency.studies.comparison.what_if import what_if
+from elastic_consistency.studies.comparison.what_if import slowest_link, what_if
 from elastic_consistency.studies.progress import Progress
 from elastic_consistency.studies.study import Contender, Seeds
 
@@ -70,7 +70,7 @@ def test_equal_workers_cannot_win_by_throughput(study):
 
     assert advice.throughput_gain.value == pytest.approx(1)
     assert "cannot win by throughput" in advice.limits
-    assert advice.weakest.startswith("all workers are equally fast; all links are alike")
+    assert advice.weakest.startswith("all workers are equally fast; the links, which are all alike")
 
 
 def test_a_cause_that_is_absent_gains_nothing(study):
@@ -128,11 +128,43 @@ def test_the_deadline_is_a_quantile_of_the_law(study):
 
 
 def test_savings_that_are_stated_together_share_their_error_rate(study):
-    """Five contenders at 95 % together: 99 % each."""
-    usual = usual_ways(study)
+    """Five contenders at 95 % together: 99 % each; links add two ways to send less."""
+    free = usual_ways(replace(study, cluster=Cluster((Worker(Constant(0.1)),) * 4)))
+    linked = usual_ways(study)
 
-    assert len(usual.contenders) == 6
-    assert usual.confidence == pytest.approx(1 - 0.05 / 5)
+    assert (len(free.contenders), len(linked.contenders)) == (6, 8)
+    assert free.confidence == pytest.approx(1 - 0.05 / 5)
+    assert linked.confidence == pytest.approx(1 - 0.05 / 7)
+
+
+def test_where_links_cost_nothing_nobody_sends_less(study):
+    free = replace(study, cluster=Cluster((Worker(Constant(0.1)),) * 4))
+
+    assert not any(isinstance(each.protocol, LocalSgd) for each in usual_ways(free).contenders)
+
+
+def test_where_links_cost_most_local_steps_win(study):
+    """A ring of six messages of 1 s around steps of .1 s: 25 local steps share one such ring."""
+    link = Link(latency_s=1.0)
+    slow = Cluster((Worker(Constant(0.1), uplink=link, downlink=link),) * 4, fabric=link)
+    contenders = tuple(replace(each, jobs=1000) for each in study.contenders)
+
+    advice = advise(
+        usual_ways(replace(study, cluster=slow, target=0.3, contenders=contenders)), Progress()
+    )
+
+    assert advice.best == "25 local steps"  # 1000 gradients of 4 workers with ten averages
+    assert advice.weakest.startswith("the links, which are all alike; all workers")
+    assert {"compressed", "25 local steps"} <= {result.name for result in advice.results}
+
+
+def test_the_slowest_link_is_that_of_what_travels():
+    """A megabyte takes 1 s over the second link, and .1 s of latency over the first."""
+    late, narrow = Link(latency_s=0.1), Link(bandwidth_bytes_per_s=1e6)
+    workers = tuple(Worker(Constant(1.0), uplink=each, downlink=each) for each in (late, narrow))
+
+    assert slowest_link(Cluster(workers), Payload()) == 0
+    assert slowest_link(Cluster(workers), Payload.uncompressed(1e6)) == 1
 
 
 def test_a_law_without_a_mean_has_no_steady_twin(study):

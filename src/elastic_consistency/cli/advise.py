@@ -159,7 +159,7 @@ def latency_words(latency_s: float) -> str:
 
 
 def _show(advice: "Advice", study: "Study") -> None:
-    from elastic_consistency.report.advice_page import AdviceTables
+    from elastic_consistency.report.advice_page import CAUSES, AdviceTables
 
     out = console()
     out.print(f"[bold]{advice.answer}[/bold]")
@@ -170,7 +170,7 @@ def _show(advice: "Advice", study: "Study") -> None:
     tables = AdviceTables(advice, study)
     headings = ("contender", "time to target [s]", "saving", "step size>", "p99 staleness [steps]>")
     out.print(table("Fastest first", *headings, rows=tables.ranking()))
-    out.print(table("What slows the baseline down", "if", "run [s]", "gain", rows=tables.causes()))
+    out.print(table(tables.causes_title(), *CAUSES[:-1], f"{CAUSES[-1]}>", rows=tables.causes()))
     out.print(f"Breaks first: {advice.weakest}.")
     out.print(f"Gradients a second, asynchronous over baseline: {tables.throughput()}")
     headings = ("theorem", "binding assumption", "largest step size>", "says something up to>")

@@ -11,6 +11,7 @@ from elastic_consistency.studies.advice.ranking import Advice
 from elastic_consistency.studies.study import Study
 
 Rows = list[tuple[str, ...]]
+CAUSES = ("if", "run [s]", "gain", "B / M")
 
 
 @final
@@ -49,9 +50,18 @@ class AdviceTables:
     def causes(self) -> Rows:
         """What would happen if one thing were better."""
         return [
-            (cause.cause, interval(cause.seconds), percentage(cause.gain) if cause.gain else "-")
+            (
+                cause.cause,
+                interval(cause.seconds),
+                percentage(cause.gain) if cause.gain else "-",
+                "-" if cause.gap is None else number(cause.gap),
+            )
             for cause in self.advice.causes
         ]
+
+    def causes_title(self) -> str:
+        """Whose seconds and whose B the causes are told of."""
+        return f"What slows the baseline down, and B / M of {self.study.contenders[0].name}"
 
     def throughput(self) -> str:
         """Gradients a second, asynchronous over baseline."""
@@ -93,7 +103,7 @@ def advice_page(advice: Advice, study: Study) -> str:
             "causes",
             "What slows you down",
             _both(
-                table("One cause taken away", ("if", "run [s]", "gain"), tables.causes()),
+                table(tables.causes_title(), CAUSES, tables.causes()),
                 Markup(f"<p>Breaks first: {text(advice.weakest)}.</p>"),
                 Markup(
                     "<p>Gradients a second, asynchronous over baseline: "

@@ -6,12 +6,14 @@ from typing import final
 from threadpoolctl import threadpool_limits
 
 from elastic_consistency.bounds import get
+from elastic_consistency.simulator import Cluster
 from elastic_consistency.studies.advice.settings_to_paste import Setting, settings_to_paste
 from elastic_consistency.studies.comparison.contenders import ContenderResult, compare
 from elastic_consistency.studies.comparison.divergence import diverged_sentences
 from elastic_consistency.studies.comparison.durations import seconds_per_gradient
 from elastic_consistency.studies.comparison.savings import Saving, savings
 from elastic_consistency.studies.comparison.what_if import (
+    LINK_CAUSES,
     WhatIf,
     slowest_link,
     slowest_worker,
@@ -170,15 +172,26 @@ def _steps(study: Study) -> tuple[tuple[CertifiedStep, ...], tuple[str, ...]]:
 
 
 def _weakest(study: Study, causes: tuple[WhatIf, ...]) -> str:
-    cluster = study.cluster
-    worker, link = slowest_worker(cluster), slowest_link(cluster)
+    worker, link = _worker_words(study.cluster), _link_words(study)
     gains = [cause for cause in causes if cause.gain is not None and cause.gain.lower > 0]
-    means = [each.mean_seconds() for each in cluster.workers]
-    text = "all workers are equally fast" if min(means) == max(means) else f"worker {worker}"
-    links = {(each.uplink, each.downlink) for each in cluster.workers}
-    text += "; all links are alike" if len(links) == 1 else f"; the link of worker {link}"
     if not gains:
-        return f"{text}; none of the causes that were tried costs the baseline anything for sure"
+        unsure = "none of the causes that were tried costs the baseline anything for sure"
+        return f"{worker}; {link}; {unsure}"
     top = max(gains, key=lambda cause: cause.gain.value if cause.gain else 0.0)
     assert top.gain is not None
-    return f"{text}; synchronous training would gain most from {top.cause} ({top.gain.value:.1%})"
+    words = (link, worker) if top.cause in LINK_CAUSES else (worker, link)
+    most = f"synchronous training would gain most from {top.cause} ({top.gain.value:.1%})"
+    return "; ".join((*words, most))
+
+
+def _worker_words(cluster: Cluster) -> str:
+    means = [each.mean_seconds() for each in cluster.workers]
+    alike = min(means) == max(means)
+    return "all workers are equally fast" if alike else f"worker {slowest_worker(cluster)}"
+
+
+def _link_words(study: Study) -> str:
+    links = {(each.uplink, each.downlink) for each in study.cluster.workers}
+    if len(links) == 1:
+        return "the links, which are all alike"
+    return f"the link of worker {slowest_link(study.cluster, study.payload)}"

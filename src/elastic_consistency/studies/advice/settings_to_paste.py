@@ -10,6 +10,7 @@ from elastic_consistency.optimization.oracles import Constants
 from elastic_consistency.simulator import Cluster, Payload
 from elastic_consistency.studies.comparison.contenders import ContenderResult
 from elastic_consistency.studies.comparison.durations import computation_quantile
+from elastic_consistency.studies.comparison.what_if import link_seconds
 from elastic_consistency.studies.judging.limits import limits_of
 from elastic_consistency.studies.study import Certificate, Study
 
@@ -40,6 +41,7 @@ def settings_to_paste(study: Study, results: tuple[ContenderResult, ...]) -> tup
         results: One a contender.
     """
     deadline = computation_quantile(study, study.contenders[-1], 0.95)
+    beta = norm_threshold(_constants(study), study.cluster.n_workers)
     stale = results[0].staleness.p99
     return (
         Setting("staleness bound [steps]", stale, "99th percentile when nobody waits"),
@@ -51,8 +53,8 @@ def settings_to_paste(study: Study, results: tuple[ContenderResult, ...]) -> tup
         ),
         Setting(
             "beta of the norm-bounded scheduler",
-            norm_threshold(_constants(study), study.cluster.n_workers),
-            "its gap then is at most the noise of a gradient, sigma",
+            beta,
+            f"{'' if beta else 'without any waiting '}its gap is at most a gradient's noise, sigma",
         ),
         *(
             Setting(f"step size, {result.name}", result.step_size, "fastest of those tried")
@@ -76,8 +78,7 @@ def communication_window(cluster: Cluster, payload: Payload) -> float:
     allowed = (1 - _SHARE_OF_LINKS) / _SHARE_OF_LINKS
     windows = []
     for worker in cluster.workers:
-        exchange = worker.uplink.mean_seconds(payload.update_bytes)
-        exchange += worker.downlink.mean_seconds(payload.model_bytes)
+        exchange = link_seconds(worker, payload)
         computing = worker.mean_seconds() + payload.encode_s
         windows.append(allowed * exchange / computing if math.isfinite(computing) else 0.0)
     return max(1.0, float(np.ceil(max(windows) * (1 - 1e-12))))

@@ -8,7 +8,7 @@ from typing import final
 import numpy as np
 
 from elastic_consistency.optimization.compression import Identity
-from elastic_consistency.simulator import Cluster, Link, Worker
+from elastic_consistency.simulator import Cluster, Link, Payload, Worker
 from elastic_consistency.simulator.delays import Constant
 from elastic_consistency.studies.comparison.runs import schedule_of
 from elastic_consistency.studies.judging.agenda import agenda_of
@@ -19,6 +19,9 @@ from elastic_consistency.validation.what_if import without_losses
 
 Change = Callable[[Cluster, Contender], tuple[Cluster, Contender]]
 
+_STEADY_LINKS, _FREE_LINKS = "links without jitter", "links that cost nothing"
+_NOTHING_LOST = "nothing lost"
+LINK_CAUSES = (_STEADY_LINKS, _FREE_LINKS, _NOTHING_LOST)
 
 _JUDGED = 400  # gradients after which B is read off; it is the largest of short delays
 
@@ -74,7 +77,7 @@ def _changes(cluster: Cluster, contenders: tuple[Contender, ...]) -> dict[str, C
         cause: lambda _, contender, other=other: (other, contender)
         for cause, other in _without(cluster)
     }
-    rest: dict[str, Change] = {"nothing lost": _lossless, "no compression": _uncompressed}
+    rest: dict[str, Change] = {_NOTHING_LOST: _lossless, "no compression": _uncompressed}
     return changes | {
         cause: change
         for cause, change in rest.items()
@@ -96,13 +99,15 @@ def slowest_worker(cluster: Cluster) -> int:
     return int(np.argmax([worker.mean_seconds() for worker in cluster.workers]))
 
 
-def slowest_link(cluster: Cluster) -> int:
-    """The worker whose two links to the server are slowest on average, for empty messages."""
-    return int(np.argmax([_link_seconds(worker) for worker in cluster.workers]))
+def slowest_link(cluster: Cluster, payload: Payload) -> int:
+    """The worker whose two links to the server are slowest on average, for what travels."""
+    return int(np.argmax([link_seconds(worker, payload) for worker in cluster.workers]))
 
 
-def _link_seconds(worker: Worker) -> float:
-    return worker.uplink.mean_seconds(0.0) + worker.downlink.mean_seconds(0.0)
+def link_seconds(worker: Worker, payload: Payload) -> float:
+    """Mean time of one exchange with the server, s: an update there and a model back."""
+    up = worker.uplink.mean_seconds(payload.update_bytes)
+    return up + worker.downlink.mean_seconds(payload.model_bytes)
 
 
 def _without(cluster: Cluster) -> list[tuple[str, Cluster]]:
@@ -117,8 +122,8 @@ def _without(cluster: Cluster) -> list[tuple[str, Cluster]]:
         causes.append(("no variation of computation times", replace(cluster, workers=steady)))
     return [
         *causes,
-        ("links without jitter", _with_links(cluster, _without_jitter)),
-        ("links that cost nothing", _with_links(cluster, lambda _: Link())),
+        (_STEADY_LINKS, _with_links(cluster, _without_jitter)),
+        (_FREE_LINKS, _with_links(cluster, lambda _: Link())),
     ]
 
 
