@@ -116,10 +116,10 @@ def _without(cluster: Cluster) -> list[tuple[str, Cluster]]:
     median, slow = workers[int(order[(len(order) - 1) // 2])], slowest_worker(cluster)
     like_median = replace(workers[slow], compute=median.compute, slowdown=median.slowdown)
     swapped = (*workers[:slow], like_median, *workers[slow + 1 :])
-    causes = [(f"worker {slow} as fast as the median", replace(cluster, workers=swapped))]
+    causes = [(f"worker {slow} at the median speed", replace(cluster, workers=swapped))]
     if all(isfinite(worker.compute.mean()) for worker in workers):
         steady = tuple(replace(w, compute=Constant(w.compute.mean())) for w in workers)
-        causes.append(("no variation of computation times", replace(cluster, workers=steady)))
+        causes.append(("constant computation times", replace(cluster, workers=steady)))
     return [
         *causes,
         (_STEADY_LINKS, _with_links(cluster, _without_jitter)),
