@@ -8,8 +8,10 @@ from typing import final
 import numpy as np
 import pytest
 
+from elastic_consistency.schedule import Op
 from elastic_consistency.simulator import (
     Cluster,
+    Graph,
     Link,
     Payload,
     StallError,
@@ -23,6 +25,9 @@ from elastic_consistency.simulator.protocols import (
     AbstractProtocol,
     AllReduce,
     AsynchronousServer,
+    Gossip,
+    MessagePassing,
+    Ringmaster,
 )
 
 
@@ -93,6 +98,20 @@ def test_both_directions_of_a_server_link_bite(direction):
     ]
 
     assert times[0] < times[1]
+
+
+@pytest.mark.parametrize(
+    "protocol",
+    [AsynchronousServer(), AllReduce(), Ringmaster(3), MessagePassing(2), Gossip(Graph.ring(4))],
+)
+def test_no_job_begins_at_the_limit_of_time(protocol):
+    """Computations of exactly 1 s end at the limit, and nobody reads for a new one there."""
+    until = Until(time_s=3.0)
+
+    schedule = simulate(protocol, Cluster.alike(4, Constant(1.0)), until=until, seed=2)
+
+    gradients = schedule.rows.op == Op.GRADIENT
+    assert np.array_equal(np.unique(schedule.rows.time[gradients]), [0.0, 1.0, 2.0])
 
 
 def test_a_bandwidth_without_sizes_is_refused_because_it_would_be_inert():

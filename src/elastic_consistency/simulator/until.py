@@ -14,7 +14,8 @@ class Until:
 
     Attributes:
         jobs: Largest number of jobs, > 0, or None; a round of p jobs begins only if all fit.
-        time_s: No job begins at or after this time, s, > 0.
+        time_s: No job begins at or after this time, s, > 0; a window of steps that has begun
+            goes on.
         drain: Whether jobs in flight at the limit are finished; else they are declared in
             flight and the schedule ends at once.
     """
