@@ -98,6 +98,14 @@ def test_losses_without_remedy_have_no_finite_constant_and_say_so():
     assert gaps[1] > 2.5 * gaps[0]
 
 
+def test_a_channel_without_losses_needs_no_remedy():
+    schedule = _run(LossyBroadcast(0.0))
+
+    assert LossyBroadcast(0.0).has_finite_gap
+    assert not schedule.metadata.annotations
+    assert largest_gap(_aggregate_difference(schedule)) <= 1e-12
+
+
 def test_a_resynchronisation_bounds_the_gap():
     """An update counts with its share, so it differs by at most (1 - 1/p) / p at any replica."""
     every = 4
