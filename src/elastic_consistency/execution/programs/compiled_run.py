@@ -5,6 +5,7 @@ from typing import Any, final
 import numpy as np
 
 from elastic_consistency.execution.probes.watch import Moment, Watch
+from elastic_consistency.execution.programs.aligned import aligned_empty
 from elastic_consistency.execution.programs.in_place_steps import is_plain_descent
 from elastic_consistency.execution.programs.latest import Latest, model_after
 from elastic_consistency.execution.programs.piece import Piece
@@ -54,7 +55,7 @@ class CompiledRun:
         self._how = compiled_kernels.Arithmetic(**_arithmetic(oracle, rule))
         moving = self._how.moves
         self._velocity = np.zeros((replicates, len(program.final), d if moving else 0))
-        self._slots = np.empty((replicates, program.n_slots, d))
+        self._slots = aligned_empty((replicates, program.n_slots, d))
         self._slots[:, 0] = start
         weights = [w.weights for w in watches if w.moment is Moment.STARTED]
         self._compares = any(watch.moment is Moment.ADDED for watch in watches)

@@ -4,6 +4,8 @@ from typing import final
 
 import numpy as np
 
+from elastic_consistency.execution.programs.aligned import aligned_empty
+
 _CACHED = 8192  # numbers of a block, so that it stays in the first-level cache
 _MOST = 64  # differences of a block
 
@@ -27,7 +29,7 @@ class GapBlock:
 
     def __init__(self, blank: np.ndarray) -> None:
         self.size = max(1, min(_MOST, _CACHED // blank.size))
-        self._block = np.empty((self.size, *blank.shape), blank.dtype)
+        self._block = aligned_empty((self.size, *blank.shape), blank.dtype)
         self.rows = list(self._block)
         self._replicates = len(blank)
         self._count = 0

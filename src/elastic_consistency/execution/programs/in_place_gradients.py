@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from elastic_consistency.execution.programs.aligned import aligned_empty
 from elastic_consistency.optimization.oracles import AbstractOracle, Linear, Quadratic
 from elastic_consistency.optimization.oracles.gaussian_noise import gaussian_noise
 from elastic_consistency.random_streams import Cause, JobUniforms
@@ -40,7 +41,7 @@ def is_elementwise(oracle: AbstractOracle) -> bool:
 
 def _mean_gradient(oracle: Any, blank: Array) -> Gradient:
     if isinstance(oracle, Linear):
-        slope = np.zeros_like(blank) + laid_out(oracle.slope, blank)
+        slope = 0.0 + laid_out(oracle.slope, blank)
         return lambda view, job, worker, out: np.copyto(out, slope)
     spectrum = laid_out(oracle.spectrum, blank)
     if oracle.optimum is None and oracle.offsets is None:
@@ -75,4 +76,6 @@ def _of_any_oracle(oracle: AbstractOracle, draws: JobUniforms) -> Gradient:
 
 def laid_out(values: Array, blank: Array) -> Array:
     """(R, d) copies of (d,) values, so that no operation has to broadcast."""
-    return np.ascontiguousarray(np.broadcast_to(values.astype(blank.dtype), blank.shape))
+    copies = aligned_empty(blank.shape, blank.dtype)
+    copies[...] = values
+    return copies

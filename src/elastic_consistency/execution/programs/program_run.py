@@ -8,6 +8,7 @@ from typing import Any, cast, final
 import numpy as np
 
 from elastic_consistency.execution.probes.watch import Moment, Watch
+from elastic_consistency.execution.programs.aligned import aligned_empty
 from elastic_consistency.execution.programs.gap_block import GapBlock
 from elastic_consistency.execution.programs.in_place_gradients import in_place_gradient
 from elastic_consistency.execution.programs.in_place_steps import in_place_step, is_plain_descent
@@ -51,9 +52,9 @@ class ProgramRun:
         self._program, self._watches, self._moments = program, watches, moments
         self._gradient = in_place_gradient(oracle, seeds, start)
         self._step = [in_place_step(rule, start) for _ in program.final]
-        self._slots = [np.empty_like(start) for _ in range(program.n_slots)]
+        self._slots = list(aligned_empty((program.n_slots, *start.shape), start.dtype))
         self._slots[0][...] = start
-        self._scratch = np.empty_like(start)
+        self._scratch = aligned_empty(start.shape, start.dtype)
         moment_of = {watch.moment: watch for watch in watches}
         self._added = GapBlock(start) if Moment.ADDED in moment_of else None
         self._started = GapBlock(start) if Moment.STARTED in moment_of else None
