@@ -1,5 +1,6 @@
 """Engines: the ways to execute a schedule, all with the same bits."""
 
+import sys
 from enum import Enum
 from importlib.util import find_spec
 from typing import Any
@@ -17,7 +18,7 @@ from elastic_consistency.optimization.update_rules import AbstractRule
 from elastic_consistency.schedule import ABSENT, Op, Schedule
 
 _CALL = 1000  # numbers that NumPy could have handled while it was called
-_WORTH_COMPILING = 10**8  # numbers; loading compiled code takes as long
+_WORTH_LOADING = 10**8  # numbers; loading compiled code takes as long, once a process
 # Short models in many replicates: NumPy handles all in one call, compiled loops one after another.
 _SHORT, _MANY = 200, 8
 
@@ -29,7 +30,8 @@ class Engine(Enum):
     PROGRAM    translated into a program first: NumPy, schedules of one block
     COMPILED   a program in machine code: linear rules on built-in oracles; needs Numba, and runs
                replicates on NUMBA_NUM_THREADS threads, by default as many as there are cores
-    FASTEST    COMPILED where it is possible and worth the start, else PROGRAM, else ROWS
+    FASTEST    COMPILED where it is possible and worth loading machine code, which takes a third of
+               a second at its first use in a process, else PROGRAM, else ROWS
     """
 
     ROWS = "rows"
@@ -99,10 +101,14 @@ def _should_compile(
             "Engine.COMPILED needs Numba: pip install 'elastic-consistency[speed]'."
         )
     replicates, d = start.shape
-    worth = len(schedule.jobs) * (start.size + _CALL) >= _WORTH_COMPILING
+    worth = _kernels_are_loaded() or len(schedule.jobs) * (start.size + _CALL) >= _WORTH_LOADING
     worth &= d >= _SHORT or replicates <= _MANY
     wanted = engine is Engine.COMPILED or (engine is Engine.FASTEST and worth)
     return wanted and possible and installed
+
+
+def _kernels_are_loaded() -> bool:
+    return "elastic_consistency.execution.programs.compiled_kernels" in sys.modules
 
 
 def numba_is_installed() -> bool:
