@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 from elastic_consistency.bounds import get
+from elastic_consistency.report.glossary import entries
 from elastic_consistency.report.markup import table
 from elastic_consistency.report.page import page as make_page
 from elastic_consistency.report.tables import report_tables
 from elastic_consistency.validation import Estimate, Method, judge
 
-VOID = {"meta", "br", "link", "img"}
+VOID = {"meta", "br", "wbr", "link", "img"}
 
 
 class Outline(HTMLParser):
@@ -123,8 +124,47 @@ def test_every_seed_is_on_the_page(outline, reported):
 
 
 def test_columns_with_units_name_them(outline):
-    for column in ("pull [s]", "mean time to target [s]", "step size [length^2/loss]"):
+    """Times in s, gaps and moments in loss/length, step sizes in length^2/loss."""
+    seconds = [f"{phase} [s]" for phase in ("pull", "compute", "wait", "idle", "simulated time")]
+    for column in (
+        *seconds,
+        "mean time to target [s]",
+        "step size [length^2/loss]",
+        "rms gap / step size [loss/length]",
+        "staleness [steps]",
+    ):
         assert column in outline.words
+    assert " [ms]" not in outline.words
+
+
+@pytest.mark.parametrize(
+    ("figure", "labels"),
+    [
+        ("loss-over-time", ("simulated time [s]",)),
+        ("gap-against-bound", ("simulated time [s]", "gap / step size [loss/length]")),
+        ("staleness-by-worker", ("staleness [steps]", "worker")),
+        ("utilisation", ("share of the run", "worker")),
+    ],
+)
+def test_the_axes_of_a_figure_name_their_unit(figures, figure, labels):
+    (drawing,) = [f.svg for f in figures if f.name == figure]
+    words = Outline(drawing).words
+
+    assert all(label in words for label in labels)
+
+
+def test_units_of_the_words_fit_together():
+    """With losses and lengths as the only units, all others follow from formulas of theory."""
+    unit = {e.name: e.unit for e in entries()}
+
+    assert {unit[name] for name in ("gap", "B", "M", "sigma")} == {"loss / length"}  # a gradient
+    assert unit["L"] == unit["c"] == "loss / length^2"  # a gradient per length
+    assert unit["step_size"] == unit["certified_step_size"] == "length^2 / loss"  # length / gap
+    assert unit["started_sequence"] == unit["applied_sequence"] == "length"
+    assert (unit["time_to_target"], unit["wait"]) == ("s", "s")
+    assert (unit["staleness"], unit["in_flight"]) == ("steps", "jobs")
+    pure = ("saving", "verdict", "error_rate", "tightness", "replay_parity", "utilisation")
+    assert {unit[name] for name in pure} == {"1"}
 
 
 def test_a_study_without_a_certificate_says_so(without_certificate, figures):
