@@ -72,6 +72,15 @@ def test_a_long_list_of_waits_is_shortened():
     assert str(wait).endswith("worker 7 and 12 more (all updates)")
 
 
+@pytest.mark.parametrize(("count", "more"), [(8, ""), (9, " and 1 more")])
+def test_eight_are_named_before_a_list_is_shortened(count, more):
+    waits = tuple(Wait(worker, (-1,), "its turn") for worker in range(count))
+
+    assert str(Wait(-1, tuple(range(count)), "x")).endswith(f"worker 7{more} (x)")
+    last = "worker 7 waits for the server (its turn)"
+    assert str(StallError(2.0, waits)).endswith(last + (more and f";{more}") + ".")
+
+
 def test_an_idle_worker_changes_nothing_but_counters():
     """A worker that computes for longer than the run lasts, and does not meet the others."""
     fast = (Worker(Exponential(1.0)),) * 3
