@@ -1,5 +1,7 @@
 """The verdict card: the answer of a study in a dozen lines, the same on screen and on the page."""
 
+import math
+from collections import Counter
 from dataclasses import dataclass
 from typing import final
 
@@ -9,6 +11,7 @@ from elastic_consistency.report.wording import (
     interval,
     number,
     percentage,
+    readable,
     share_of_smoothness,
     verdict_word,
 )
@@ -18,7 +21,9 @@ from elastic_consistency.studies.judging.certification import Certification, Gap
 from elastic_consistency.studies.judging.certified_step import CertifiedStep
 from elastic_consistency.studies.outcome import StudyOutcome
 from elastic_consistency.studies.real_processes.parity_check import ParityCheck
-from elastic_consistency.validation import Verdict
+from elastic_consistency.validation import Outcome, Verdict
+
+_UNREMARKABLE = (Outcome.CONSISTENT, Outcome.NOT_APPLICABLE)
 
 
 @final
@@ -108,7 +113,7 @@ def _certification(certification: Certification) -> list[CardRow]:
     judged = {verdict.bound: (verdict, informative) for verdict, informative in pairs}
     curves = [gap for gap in certification.gaps if gap.bound_name in judged]
     rows = [_gap(gap, *judged[gap.bound_name]) for gap in curves]
-    rows += [_theorem(*each) for each in judged.values() if each[0].quantity is not Quantity.GAP]
+    rows += _theorems([pair for pair in judged.values() if pair[0].quantity is not Quantity.GAP])
     rows += [_error_rate(certification), _ball(certification)]
     return rows + [_step(step) for step in certification.steps]
 
@@ -140,6 +145,31 @@ def _gap(gap: GapCurve, verdict: Verdict, informative: bool) -> CardRow:  # noqa
     )
 
 
+def _theorems(judged: list[tuple[Verdict, bool]]) -> list[CardRow]:
+    """Of each figure the least bound, and whatever is no good news; the rest is only counted."""
+    least: dict[Quantity, Verdict] = {}
+    for verdict in sorted((each for each, _ in judged), key=_bound_value):
+        least.setdefault(verdict.quantity, verdict)
+    told = [
+        pair
+        for pair in judged
+        if pair[0] is least[pair[0].quantity] or pair[0].outcome not in _UNREMARKABLE
+    ]
+    rest = Counter(verdict.outcome.value for verdict, _ in judged) - Counter(
+        verdict.outcome.value for verdict, _ in told
+    )
+    rows = [_theorem(*each) for each in told]
+    if rest:
+        counts = ", ".join(f"{count} {outcome}" for outcome, count in rest.items())
+        rows.append(CardRow("theorems", "other theorems", counts, "all are in the report"))
+    return rows
+
+
+def _bound_value(verdict: Verdict) -> float:
+    """For sorting: bounds that do not apply come last."""
+    return math.inf if verdict.bound_value is None else verdict.bound_value
+
+
 def _theorem(verdict: Verdict, informative: bool) -> CardRow:  # noqa: FBT001
     measured = _measured(verdict.estimate.value, verdict)
     return CardRow(
@@ -156,12 +186,7 @@ def _measured(value: float, verdict: Verdict) -> str:
 
 
 def _formula(verdict: Verdict) -> str:
-    return " + ".join(_readable(term.expression) for term in verdict.terms) or "?"
-
-
-def _readable(expression: str) -> str:
-    """An expression of Python as one would write it: powers with ^, products without a sign."""
-    return expression.replace("**", "^").replace("*", " ")
+    return " + ".join(readable(term.expression) for term in verdict.terms) or "?"
 
 
 def _good(verdict: Verdict) -> bool | None:
@@ -169,7 +194,7 @@ def _good(verdict: Verdict) -> bool | None:
 
 
 def _step(step: CertifiedStep) -> CardRow:
-    condition = _readable(step.condition).replace("alpha", "step size")
+    condition = readable(step.condition).replace("alpha", "step size")
     note = ""
     if step.useful is not None and step.useful < step.step_size:
         note = "there its promise is larger than anything possible; "

@@ -25,15 +25,22 @@ def text(value: Any) -> str:
     """`value` as HTML: markup as it is, numbers rounded, everything else escaped."""
     if isinstance(value, Markup):
         return value.html
-    if isinstance(value, float):
+    if value is None or isinstance(value, float):
         return escape(number(value, digits=4))
     return escape(str(value))
+
+
+def breakable(name: str) -> Markup:
+    """A name whose parts are joined by underscores, which may be broken after each of them."""
+    return Markup(escape(name).replace("_", "_<wbr>"))
 
 
 def table(
     caption: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, sortable: bool = True
 ) -> Markup:
     """A table; numbers are aligned to the right and sorted by their exact values.
+
+    Among numbers, None is a dash.
 
     Args:
         caption: What the table holds.
@@ -42,9 +49,7 @@ def table(
         sortable: Whether a click on a heading sorts.
     """
     content = [list(row) for row in rows]
-    numeric = [
-        bool(content) and all(_is_number(row[k]) for row in content) for k in range(len(columns))
-    ]
+    numeric = [_is_numeric([row[k] for row in content]) for k in range(len(columns))]
     head = "".join(_heading(*pair, sortable) for pair in zip(columns, numeric, strict=True))
     body = "".join(_row(row, numeric) for row in content)
     return Markup(
@@ -71,6 +76,11 @@ def _cell(value: Any, numeric: bool) -> str:  # noqa: FBT001
 
 def _class(numeric: bool) -> str:  # noqa: FBT001
     return ' class="number"' if numeric else ""
+
+
+def _is_numeric(values: Sequence[Any]) -> bool:
+    known = [value for value in values if value is not None]
+    return bool(known) and all(map(_is_number, known))
 
 
 def _is_number(value: Any) -> bool:

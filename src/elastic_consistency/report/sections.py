@@ -1,13 +1,14 @@
 """The parts of a page that are text and tables."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from elastic_consistency.bounds.symbols import symbol_table
 from elastic_consistency.report.card import CardRow, card
 from elastic_consistency.report.drawing import Figure
 from elastic_consistency.report.glossary import entries
-from elastic_consistency.report.markup import Markup, table, text
-from elastic_consistency.report.wording import verdict_word
+from elastic_consistency.report.markup import Markup, breakable, table, text
+from elastic_consistency.report.wording import readable, verdict_word
 from elastic_consistency.studies.outcome import StudyOutcome
 
 
@@ -36,27 +37,43 @@ def verdict_tables(outcome: StudyOutcome) -> Markup:
     judged = list(zip(certification.verdicts, certification.informative, strict=True))
     rows = [
         (
-            v.bound,
-            f"{v.quantity.value} ({v.sequence.value})",
+            breakable(v.bound),
+            f"{v.quantity.value.replace('_', ' ')} ({v.sequence.value})",
             verdict_word(v, informative=informative),
             v.estimate.value,
             v.estimate.lower,
             v.estimate.upper,
-            v.bound_value if v.bound_value is not None else "-",
-            v.tightness if v.tightness is not None else "-",
+            v.bound_value,
+            v.tightness,
         )
         for v, informative in judged
     ]
     columns = ("bound", "of the", "verdict", "measured", "lower", "upper", "bound value")
     verdicts = table("Verdicts", (*columns, "measured / bound"), rows)
     terms = [
-        (v.bound, term.expression, term.effect.value, term.value, 100 * term.share)
+        (
+            breakable(v.bound),
+            readable(term.expression),
+            term.effect.value,
+            term.value,
+            100 * term.share,
+        )
         for v, _ in judged
         for term in v.terms
     ]
     columns = ("bound", "term", "pays for", "value", "share of the bound [%]")
-    symbols = table("Symbols", ("symbol", "value"), sorted(certification.values.items()))
-    return Markup(verdicts.html + table("Bounds by term", columns, terms).html + symbols.html)
+    by_term = table("Bounds by term", columns, terms)
+    return Markup(verdicts.html + by_term.html + _symbols(certification.values).html)
+
+
+def _symbols(values: Mapping[str, float]) -> Markup:
+    """The symbols of the bounds with their values in this study."""
+    known = symbol_table()
+    rows = [
+        (name, value, known[name].dimension.text(), known[name].meaning)
+        for name, value in sorted(values.items())
+    ]
+    return table("Symbols", ("symbol", "value", "unit", "meaning"), rows)
 
 
 def step_size_table(outcome: StudyOutcome) -> Markup:
@@ -120,4 +137,6 @@ def _figure(figure: Figure) -> str:
 def _card_row(row: CardRow) -> str:
     style = {True: ' class="good"', False: ' class="bad"', None: ""}[row.good]
     note = f'<span class="note">{text(row.note)}</span>' if row.note else ""
-    return f"<dt>{text(row.label)}</dt><dd><span{style}>{text(row.value)}</span>{note}</dd>"
+    return (
+        f"<dt>{breakable(row.label).html}</dt><dd><span{style}>{text(row.value)}</span>{note}</dd>"
+    )

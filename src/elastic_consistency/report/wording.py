@@ -42,11 +42,16 @@ def basis(estimate: Estimate) -> str:
     return f"{100 * estimate.confidence:.6g} %, {estimate.method.value}, {rests_on}"
 
 
+def readable(expression: str) -> str:
+    """An expression of Python as one would write it: powers with ^, products without a sign."""
+    return expression.replace("**", "^").replace("*", " ")
+
+
 def verdict_word(verdict: Verdict, *, informative: bool) -> str:
     """The outcome, and whether the bound says anything that was not obvious."""
     word = verdict.outcome.value.upper()
     if verdict.failed:
-        return f"{word}: {'; '.join(verdict.failed)}"
+        return f"{word}: {readable('; '.join(verdict.failed))}"
     if verdict.bound_value is not None and not informative:
         return f"{word}, but the bound is larger than anything possible here"
     return word
