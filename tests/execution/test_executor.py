@@ -87,6 +87,34 @@ def test_block_by_block_equals_the_whole_model(server):
     assert np.array_equal(in_blocks.models[0], whole.models[0])
 
 
+def test_a_view_of_blocks_is_divided_by_the_mass_like_one_of_the_whole_model():
+    """Half of the model and of its mass is away: every view of the rest is the whole start."""
+    oracle = Quadratic(np.array([1.0, 0.5, 0.25]), initial=np.array([4.0, -2.0, 8.0]))
+    record = Recorder(lambda: 0.0, n_workers=2, hosts=(0, 1), block_sizes=(2, 1))
+    message = record.message(moves=True)
+    record.put(message, replica=0, weight=0.5, keep=0.5)
+    job = record.job(0)
+    for block in range(2):
+        record.read(job, 0, block=block)
+    record.gradient(job)
+    record.begin(job)
+    record.encode(job)
+    record.add(0, job=job)
+    record.step(0)
+    record.drop(job=job, share=0.5)
+    record.mix(1, message, keep=1.0)
+    record.drop(message=message)
+    schedule = record.finish()
+    schedule.check()
+
+    start = oracle.start()
+    measured = execute(schedule, oracle, SGD(0.25), seeds=(0,))
+
+    expected = start / 2 - 0.25 * oracle.mean_gradient(start[None])[0]
+    assert measured.models[0][0].tolist() == (expected / 0.5).tolist()
+    assert measured.models[1][0].tolist() == (1.5 * start / 1.5).tolist()
+
+
 def push_sum_pair(n_rounds):
     """Two workers step, then push half of model and mass to the other."""
     record = Recorder(lambda: 0.0, n_workers=2, hosts=(0, 1))

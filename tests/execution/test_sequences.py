@@ -132,6 +132,18 @@ def test_time_to_target_is_the_first_look_at_or_below_it(server):
     assert measured["time_to_target_s"].last[0] == loss.time[first]
 
 
+@pytest.mark.parametrize("look", [0, 7, 50])
+def test_a_loss_that_equals_the_target_has_reached_it(server, look):
+    """The loss falls with every step, so that no earlier look is as low."""
+    oracle, schedule = Quadratic(np.array([1.0]), 0.0), server(1, 50)
+    loss = execute(schedule, oracle, SGD(0.1), seeds=(0,), probes=(Loss(),))["loss"]
+    target = float(loss.values[look, 0])
+
+    measured = execute(schedule, oracle, SGD(0.1), seeds=(0,), probes=(Loss(target=target),))
+
+    assert measured["time_to_target_s"].last[0] == loss.time[look]
+
+
 def test_a_target_that_is_never_reached_takes_forever(server):
     measured = execute(
         server(1, 5),

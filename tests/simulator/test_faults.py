@@ -5,6 +5,7 @@ from math import log, sqrt
 import numpy as np
 import pytest
 
+from elastic_consistency.random_streams import Cause, uniforms
 from elastic_consistency.schedule import Op
 from elastic_consistency.schedule.influence import compute_influence, largest_gap, noise_gap
 from elastic_consistency.simulator import Cluster, Until, simulate
@@ -160,6 +161,25 @@ def test_a_bursty_channel_loses_its_mean_in_bursts():
         error = lengths.std() / sqrt(len(lengths))
         assert abs(lengths.mean() - mean) <= 6 * error
     assert channel.mean() == pytest.approx(0.02 / 0.27)
+
+
+def test_a_channel_stays_as_it_is_from_one_message_to_the_next():
+    """The chain written out on the sender's own uniforms: a change of state, then a loss."""
+    channel = GilbertElliott(good_to_bad=0.2, bad_to_good=0.3, loss_good=0.1, loss_bad=0.6)
+    attempts = Attempts(channel, 4, 2)
+    pairs = iter(uniforms(4, Cause.FAULT, 2, 0, 4000).reshape(-1, 2))
+
+    is_bad, arrived_while_bad = False, 0
+    for _ in range(300):
+        needed, lost = 0, True
+        while lost:
+            change, u = next(pairs)
+            is_bad = change >= 0.3 if is_bad else change < 0.2
+            needed, lost = needed + 1, u < (0.6 if is_bad else 0.1)
+        arrived_while_bad += is_bad
+        assert attempts.next() == needed
+
+    assert arrived_while_bad > 50
 
 
 def test_bursts_cost_more_time_than_the_same_losses_spread_out():

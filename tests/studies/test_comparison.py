@@ -97,6 +97,15 @@ def test_the_fastest_candidate_is_chosen(study):
     assert {best.step_share, worst.step_share} == {1 / 2, 1 / 8}
 
 
+def test_step_sizes_are_tuned_on_the_seeds_for_that_and_on_no_others(study):
+    def tuned(**seeds):
+        changed = replace(study, seeds=replace(study.seeds, **seeds))
+        return [c.mean_time_s for c in tune(changed, study.contenders[0], Progress())]
+
+    assert tuned(timing=(7, 8)) == tuned()
+    assert tuned(tuning=(11,)) != tuned()
+
+
 def test_a_step_size_that_diverges_is_never_chosen(study):
     wild = replace(study, step_shares=(1e6, 1 / 4))
 
