@@ -1,5 +1,6 @@
 """Cursors: where the next uniforms of a stream, or of a job, come from."""
 
+from collections.abc import Callable
 from typing import final
 
 import numpy as np
@@ -40,7 +41,7 @@ class Stream:
 
 @final
 class JobUniforms:
-    """(R, width) uniforms of each job, the same for a batch as for R single runs.
+    """(R, width) uniforms of each job, or what becomes of them, for a batch as for R single runs.
 
     Args:
         seeds: One seed a replicate.
@@ -48,15 +49,24 @@ class JobUniforms:
         worker: Stream of this worker, -1 for a stream that all workers share.
         width: Uniforms a job.
         block: Jobs fetched at a time; it changes the speed and nothing else.
+        transform: Of each uniform by itself; called with many at a time.
     """
 
-    __slots__ = ("_block", "_blocks", "_cause", "_seeds", "_width", "_worker")
+    __slots__ = ("_block", "_blocks", "_cause", "_seeds", "_transform", "_width", "_worker")
 
     def __init__(
-        self, seeds: tuple[int, ...], cause: Cause, worker: int, width: int, *, block: int = 64
+        self,
+        seeds: tuple[int, ...],
+        cause: Cause,
+        worker: int,
+        width: int,
+        *,
+        block: int = 64,
+        transform: Callable[[np.ndarray], np.ndarray] | None = None,
     ) -> None:
         self._seeds, self._cause, self._worker = seeds, cause, worker
         self._width, self._block = width, block
+        self._transform = transform
         self._blocks: dict[int, np.ndarray] = {}
 
     def __call__(self, job: int) -> np.ndarray:
@@ -73,4 +83,5 @@ class JobUniforms:
         rows = [
             uniforms(seed, self._cause, self._worker, number * count, count) for seed in self._seeds
         ]
-        return np.stack(rows).reshape(len(self._seeds), self._block, self._width)
+        drawn = np.stack(rows).reshape(len(self._seeds), self._block, self._width)
+        return self._transform(drawn) if self._transform else drawn

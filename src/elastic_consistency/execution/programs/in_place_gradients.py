@@ -6,7 +6,13 @@ from typing import Any
 import numpy as np
 
 from elastic_consistency.execution.programs.aligned import aligned_empty
-from elastic_consistency.optimization.oracles import AbstractOracle, Linear, Quadratic
+from elastic_consistency.execution.programs.in_place_logistic import logistic_gradient
+from elastic_consistency.optimization.oracles import (
+    AbstractOracle,
+    Linear,
+    LogisticRegression,
+    Quadratic,
+)
 from elastic_consistency.optimization.oracles.gaussian_noise import gaussian_noise
 from elastic_consistency.random_streams import Cause, JobUniforms
 
@@ -24,6 +30,8 @@ def in_place_gradient(oracle: AbstractOracle, seeds: tuple[int, ...], blank: Arr
         seeds: One seed a replicate.
         blank: (R, d) array whose shape and dtype all views share.
     """
+    if isinstance(oracle, LogisticRegression):
+        return logistic_gradient(oracle, seeds, blank)
     draws = JobUniforms(seeds, Cause.SAMPLE, -1, oracle.draws_per_job)
     if is_elementwise(oracle):
         mean = _mean_gradient(oracle, blank)
