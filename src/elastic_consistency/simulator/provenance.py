@@ -5,6 +5,8 @@ from itertools import groupby
 from math import isfinite
 from typing import Any
 
+_PLAIN = frozenset((type(None), bool, int, str))
+
 
 def provenance_of(value: Any) -> Any:
     """`value` as nested dictionaries, lists, numbers and strings that JSON can hold.
@@ -12,6 +14,8 @@ def provenance_of(value: Any) -> Any:
     A dataclass becomes its class name and its fields; equal neighbours in a tuple are written
     once, with their number.
     """
+    if type(value) in _PLAIN:  # nearly all that a large graph consists of
+        return value
     if is_dataclass(value) and not isinstance(value, type):
         named = {field.name: provenance_of(getattr(value, field.name)) for field in fields(value)}
         return {"type": type(value).__name__, **named}
@@ -19,7 +23,7 @@ def provenance_of(value: Any) -> Any:
         return _runs(value)
     if isinstance(value, float) and not isfinite(value):
         return str(value)
-    if value is None or isinstance(value, bool | int | float | str):
+    if isinstance(value, bool | int | float | str):
         return value
     return repr(value)
 
