@@ -25,7 +25,7 @@ from elastic_consistency.studies.traces.operations import (
     step_seconds,
 )
 from elastic_consistency.studies.traces.rtt import place_server, read_rtt
-from elastic_consistency.studies.traces.step_tables import Columns
+from elastic_consistency.studies.traces.table_columns import Columns
 
 PUBLIC = Path(__file__).parents[3] / "shared" / "data" / "traces"
 public = pytest.mark.skipif(not PUBLIC.is_dir(), reason="the public traces are not here")
@@ -155,8 +155,9 @@ def test_an_archive_of_chakra_traces_has_a_worker_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ('{"workload_graph": 3}', "workload_graph must be a list, got int"),
-        ('{"workload_graph": [}', "must be JSON with a 'workload_graph'"),
+        ('{"workload_graph": 3}', "holds no array 'workload_graph'"),
+        ('{"workload_graph": [}', "is not JSON at character 20"),
+        ('{"workload_graph": [{"runtime": 1},', "ends in the middle, at character 35"),
     ],
 )
 def test_a_damaged_chakra_trace_is_told(refusal, tmp_path, content, told):
@@ -193,7 +194,7 @@ def test_a_parquet_table_says_the_same_as_csv(tmp_path):
         ("worker,length\n0,2\n", Columns(time="lenght"), "did you mean 'length'"),
         ("worker,time_s\n0,2\n", Columns(seconds_per_unit=-1.0), "must be a number > 0, got -1.0"),
         ("worker,time_s\n0,x\n", None, "holds no step time: read 1 records, skipped 1"),
-        ("", None, "no worker column: name one of none"),
+        ("", None, "is empty; a table begins with the names of its columns"),
     ],
 )
 def test_a_table_that_cannot_be_read_is_told(tmp_path, content, columns, told):
@@ -217,7 +218,7 @@ def test_a_matrix_of_round_trip_times(tmp_path):
     ("content", "told"),
     [
         ("0 1\n1 0 2\n", r"got 2 rows of \[2, 3\] columns"),
-        ("0 x\n1 0\n", "line 1, column 2 must be a number of seconds >= 0, got 'x'"),
+        ("0 x\n1 0\n", "line 1, column 2 must be a number of seconds from 0 to 60, got 'x'"),
         ("0 1\n-1 0\n", "line 2, column 1"),
         ("", "got 0 rows of no columns"),
     ],

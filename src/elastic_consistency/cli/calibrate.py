@@ -41,7 +41,7 @@ def calibrate(
     from elastic_consistency.studies.on_disk.whole_files import write_whole
     from elastic_consistency.studies.traces import read_trace
     from elastic_consistency.studies.traces.fitting import fit_laws
-    from elastic_consistency.studies.traces.step_tables import Columns
+    from elastic_consistency.studies.traces.table_columns import Columns
 
     _require_drawable(plot)
     times = read_trace(trace, Columns(worker_column, time_column, seconds_per_unit))

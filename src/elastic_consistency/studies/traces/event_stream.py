@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+import tarfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,9 +11,19 @@ from typing import IO, Any
 
 from elastic_consistency.studies.traces.records import TraceError
 
+HEAD = 1 << 16  # characters that tell what kind of file it is
 _CHUNK = 1 << 20
-DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
+_LONGEST_EVENT = 1 << 26  # characters
+_CUT = 64  # a value that the end of the window cuts fails this near to it
+DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, tarfile.TarError)
 _BETWEEN = re.compile(r"[\s,]*")
+
+
+def ending(path: Path) -> str:
+    """Last ending of a name in small letters, that of compression left out, as .json."""
+    endings = [name.lower() for name in path.suffixes]
+    compressed = endings[-1:] == [".gz"] and len(endings) > 1
+    return "".join(endings[-2:-1] if compressed else endings[-1:])
 
 
 def open_text(path: Path) -> IO[str]:
@@ -33,6 +44,8 @@ def open_text(path: Path) -> IO[str]:
 def events(path: Path, name: str) -> Iterator[dict[str, Any]]:
     """The objects of the array called `name`, or of the file if it is an array itself.
 
+    What is no object in that array comes out as an empty one.
+
     Args:
         path: A JSON file, perhaps compressed by gzip.
         name: Name of the array.
@@ -40,9 +53,34 @@ def events(path: Path, name: str) -> Iterator[dict[str, Any]]:
     Raises:
         TraceError: If the file ends early or is not JSON, with the position.
     """
+    with open_text(path) as file:
+        yield from events_in(file, str(path), name)
+
+
+def events_in(file: IO[str], place: str, name: str) -> Iterator[dict[str, Any]]:
+    """The same from an open file; see `events`.
+
+    Args:
+        file: The text.
+        place: What errors call it.
+        name: Name of the array.
+    """
+    try:
+        for found in _Reader(place, file).entries(name):
+            yield found if isinstance(found, dict) else {}
+    except DAMAGED as error:
+        raise damaged(place, error) from error
+
+
+def json_values(path: Path) -> Iterator[Any]:
+    """Values of a file that holds several, one after the other.
+
+    Raises:
+        TraceError: If the file ends early or is not JSON, with the position.
+    """
     try:
         with open_text(path) as file:
-            yield from _Reader(path, file).objects(name)
+            yield from _Reader(str(path), file).values()
     except DAMAGED as error:
         raise damaged(path, error) from error
 
@@ -60,7 +98,7 @@ def head_of(path: Path, characters: int) -> str:
         raise damaged(path, error) from error
 
 
-def damaged(path: Path, error: Exception) -> TraceError:
+def damaged(path: Path | str, error: Exception) -> TraceError:
     """What is said of a compressed file that cannot be read to its end."""
     return TraceError(f"{path}: the compressed file is damaged: {error}.")
 
@@ -68,20 +106,23 @@ def damaged(path: Path, error: Exception) -> TraceError:
 class _Reader:
     """A window on the text that holds at least the object being read."""
 
-    def __init__(self, path: Path, file: IO[str]) -> None:
-        self._path, self._file = path, file
+    def __init__(self, place: str, file: IO[str]) -> None:
+        self._path, self._file = place, file
         self._text, self._place, self._before = "", 0, 0
         self._decoder = json.JSONDecoder()
 
-    def objects(self, name: str) -> Iterator[dict[str, Any]]:
+    def entries(self, name: str) -> Iterator[Any]:
         self._find_array(name)
         while True:
-            self._skip()
+            if not self._skip():
+                raise TraceError(f"{self._path}: ends in the middle, at character {self._at()}.")
             if self._text[self._place] == "]":
                 return
-            found = self._object()
-            if isinstance(found, dict):
-                yield found
+            yield self._value()
+
+    def values(self) -> Iterator[Any]:
+        while self._skip():
+            yield self._value()
 
     def _find_array(self, name: str) -> None:
         start = re.compile(rf'"{re.escape(name)}"\s*:\s*\[')
@@ -97,21 +138,22 @@ class _Reader:
                 raise TraceError(f"{self._path}: holds no array {name!r}.")
         self._place = match.end()
 
-    def _skip(self) -> None:
+    def _skip(self) -> bool:
+        """Go to the next value; False at the end of the file."""
         while True:
             self._place = _BETWEEN.match(self._text, self._place).end()  # type: ignore[union-attr]
             if self._place < len(self._text):
-                return
+                return True
             if not self._more():
-                raise TraceError(f"{self._path}: ends in the middle, at character {self._at()}.")
+                return False
 
-    def _object(self) -> Any:
+    def _value(self) -> Any:
         while True:
             try:
                 value, self._place = self._decoder.raw_decode(self._text, self._place)
             except json.JSONDecodeError as error:
                 where = self._before + error.pos
-                if not self._more():
+                if not self._is_cut(error) or not self._more():
                     raise TraceError(
                         f"{self._path}: is not JSON at character {where}: {error.msg}."
                     ) from error
@@ -122,6 +164,13 @@ class _Reader:
                 ) from error
             else:
                 return value
+
+    def _is_cut(self, error: json.JSONDecodeError) -> bool:
+        """Whether more text may mend it; else a long file would be read to its end in vain."""
+        if len(self._text) - self._place > _LONGEST_EVENT:
+            return False
+        near = error.pos > len(self._text) - _CUT
+        return near or error.msg.startswith("Unterminated string")
 
     def _more(self) -> bool:
         piece = self._file.read(_CHUNK)

@@ -7,11 +7,20 @@ from typing import Any, final
 
 import numpy as np
 
-from elastic_consistency.studies.traces.records import StepTimes, Tally, TraceError, step_times
+from elastic_consistency.studies.traces.records import (
+    MOST_SECONDS,
+    StepTimes,
+    Tally,
+    TraceError,
+    step_times,
+)
+from elastic_consistency.studies.traces.table_rows import not_parquet
 
 _COMPUTE = ("forward-compute", "backward-compute")
 _PLACE = ("rank", "dp_rank", "stage", "step", "seq_id")
-_NEEDED = (*_PLACE, "optype", "start_ts", "duration")
+_TIMES = ("start_ts", "duration")
+_NEEDED = (*_PLACE, "optype", *_TIMES)
+_NOWHERE = np.iinfo(np.int64).min
 # Collectives and the columns whose equal values name one call of them.
 _CALLS = {
     "params-all-gather": ("stage", "step", "seq_id"),
@@ -51,21 +60,27 @@ def holds_operations(names: Iterable[str]) -> bool:
 
 
 def read_operations(path: Path) -> Operations:
-    """Operations of a parquet file; rows without a finite time or with length < 0 are skipped.
+    """Operations of a parquet file; rows without a place, a finite time or a length are skipped.
 
     Raises:
-        TraceError: If it is no parquet file, or a column is missing.
+        TraceError: If it is no parquet file, or a column is missing or of another type.
     """
     columns = _columns(path)
-    start, duration = (np.asarray(columns[n], np.float64) for n in ("start_ts", "duration"))
-    sound = np.isfinite(start) & np.isfinite(duration) & (duration >= 0)
+    start, duration = (columns[name] for name in _TIMES)
+    placed = np.all([columns[name] != _NOWHERE for name in _PLACE], axis=0)
+    timed = np.isfinite(start) & (duration >= 0) & (duration <= MOST_SECONDS)
+    sound = placed & timed
     tally = Tally(read=len(start), kept=int(sound.sum()))
-    if not sound.all():
-        tally.skipped["with a time that is no number"] = int((~sound).sum())
+    for reason, bad in (
+        ("without a rank, a stage, a step or a micro-batch", ~placed),
+        (f"with a time that is no number of seconds from 0 to {MOST_SECONDS:g}", placed & ~timed),
+    ):
+        if bad.any():
+            tally.skipped[reason] = int(bad.sum())
     return Operations(
         source=path.name,
-        kind=np.asarray(columns["optype"], str)[sound],
-        place={name: np.asarray(columns[name], np.int64)[sound] for name in _PLACE},
+        kind=columns["optype"][sound],
+        place={name: columns[name][sound] for name in _PLACE},
         start=start[sound],
         duration=duration[sound],
         tally=tally,
@@ -74,17 +89,17 @@ def read_operations(path: Path) -> Operations:
 
 def computing_times(path: Path, operations: Operations) -> StepTimes:
     """Seconds that each rank computes in each step, and the rest of its step as waiting."""
-    own: dict[str, list[float]] = {}
-    waits: dict[str, list[float]] = {}
-    computing = np.isin(operations.kind, _COMPUTE)
-    rank, step = operations.place["rank"], operations.place["step"]
     lengths = step_seconds(operations)
-    for r in np.unique(rank).tolist():
-        for s, length in lengths.items():
-            seconds = float(operations.duration[computing & (rank == r) & (step == s)].sum())
-            if seconds > 0:
-                own.setdefault(str(r), []).append(seconds)
-                waits.setdefault(str(r), []).append(max(0.0, length - seconds))
+    computing = np.isin(operations.kind, _COMPUTE)
+    ranks, rank = np.unique(operations.place["rank"], return_inverse=True)
+    steps, step = np.unique(operations.place["step"], return_inverse=True)
+    seconds = np.zeros((len(ranks), len(steps)))
+    places = (rank.reshape(-1)[computing], step.reshape(-1)[computing])
+    np.add.at(seconds, places, operations.duration[computing])
+    rest = np.maximum(0.0, np.array([lengths[s] for s in steps.tolist()]) - seconds)
+    names = [str(r) for r in ranks.tolist()]
+    own = {name: row[row > 0].tolist() for name, row in zip(names, seconds, strict=True)}
+    waits = {n: w[row > 0].tolist() for n, w, row in zip(names, rest, seconds, strict=True)}
     return step_times(path, "operations", own, operations.tally, waits=waits)
 
 
@@ -136,16 +151,32 @@ def _usual_hop(operations: Operations, send: str) -> float:
     return float(np.quantile(lengths, 0.25)) if len(lengths) else 0.0
 
 
-def _columns(path: Path) -> dict[str, Any]:
+def _columns(path: Path) -> dict[str, np.ndarray]:
+    """Every needed column; missing entries are NaN as times, "" as types, `_NOWHERE` as places."""
     import pyarrow as pa
     from pyarrow import parquet
 
     try:
-        table = parquet.read_table(path)
-    except pa.ArrowException as error:
-        line = str(error).splitlines()[0]
-        raise TraceError(f"{path}: is not parquet: {line}.") from error
-    missing = [name for name in _NEEDED if name not in table.column_names]
-    if missing:
-        raise TraceError(f"{path}: must have the columns {', '.join(missing)}.")
-    return {name: table.column(name).to_pylist() for name in _NEEDED}
+        table = parquet.read_table(path, columns=list(_NEEDED))
+    except (pa.ArrowException, OSError) as error:
+        raise not_parquet(path, error) from error
+    if len(table.column_names) != len(_NEEDED):
+        raise TraceError(f"{path}: must have each of the columns {', '.join(_NEEDED)} once.")
+    return {name: _column(path, name, table.column(name)) for name in _NEEDED}
+
+
+def _column(path: Path, name: str, values: Any) -> np.ndarray:
+    import pyarrow as pa
+    from pyarrow import types as is_a
+
+    if is_a.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    given = values.type
+    if name == "optype" and (is_a.is_string(given) or is_a.is_large_string(given)):
+        return np.asarray(values.fill_null("").to_pylist(), str)
+    if name in _TIMES and (is_a.is_integer(given) or is_a.is_floating(given)):
+        return values.cast(pa.float64(), safe=False).to_numpy()
+    if name in _PLACE and is_a.is_integer(given):
+        return values.cast(pa.int64(), safe=False).fill_null(_NOWHERE).to_numpy()
+    allowed = "texts" if name == "optype" else "numbers" if name in _TIMES else "whole numbers"
+    raise TraceError(f"{path}: column {name!r} must hold {allowed}, got {given}.")

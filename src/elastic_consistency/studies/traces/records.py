@@ -1,6 +1,8 @@
 """What a trace says, and how much of the file was used."""
 
+import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import final
@@ -61,10 +63,10 @@ class StepTimes:
 def step_times(
     path: Path,
     kind: str,
-    by_worker: dict[str, list[float]],
+    by_worker: Mapping[str, Sequence[float]],
     tally: Tally,
     *,
-    waits: dict[str, list[float]] | None = None,
+    waits: Mapping[str, Sequence[float]] | None = None,
 ) -> StepTimes:
     """Step times from lists by worker; workers in natural order.
 
@@ -89,5 +91,7 @@ def step_times(
     )
 
 
-def _natural(name: str) -> tuple[int, str]:
-    return (int(name), "") if name.isdigit() else (2**62, name)
+def _natural(name: str) -> list[tuple[int, str]]:
+    """Numbers inside a name count as numbers: rank2 stands before rank10."""
+    parts = re.split(r"([0-9]{1,18})", name)
+    return [(int(part), "") if k % 2 else (-1, part) for k, part in enumerate(parts)]

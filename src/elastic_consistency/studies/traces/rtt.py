@@ -1,27 +1,31 @@
 """Matrices of round-trip times: links of a cluster."""
 
 import math
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
 import numpy as np
 
-from elastic_consistency.studies.traces.event_stream import open_text
+from elastic_consistency.studies.traces.event_stream import DAMAGED, damaged, open_text
 from elastic_consistency.studies.traces.records import TraceError
+
+_MOST_SECONDS = 60.0  # 30 have been measured; larger numbers are milliseconds
+_PARTS = re.compile(r"[,;\s]+")
 
 
 def read_rtt(path: Path) -> np.ndarray:
     """(N, N) round-trip times, s, from rows of numbers parted by tabs, commas or blanks.
 
+    The diagonal does not count: nan or - will do there.
+
     Raises:
-        TraceError: If it is not a square of numbers >= 0, with the place.
+        TraceError: If it is not a square of numbers from 0 to 60, with the place.
     """
-    rows = []
-    with open_text(path) as file:
-        for line, text in enumerate(file, start=1):
-            if text.strip():
-                rows.append(_row(path, line, text))
+    rows: list[list[float]] = []
+    for line, text in _lines(path):
+        rows.append(_row(path, line, len(rows), text))
     if len(rows) < 2 or {len(row) for row in rows} != {len(rows)}:
         widths = sorted({len(row) for row in rows}) or "no"
         raise TraceError(
@@ -62,17 +66,37 @@ def place_server(round_trips: np.ndarray) -> Placement:
     return Placement(server, tuple(one_way[server, others].tolist()), between)
 
 
-def _row(path: Path, line: int, text: str) -> list[float]:
-    values = []
-    for column, word in enumerate(text.replace(",", " ").split(), start=1):
-        try:
-            value = float(word)
-        except ValueError:
-            value = math.nan
-        if not (value >= 0 and math.isfinite(value)):
-            raise TraceError(
-                f"{path}: line {line}, column {column} must be a number of seconds >= 0, "
-                f"got {word!r}."
-            )
-        values.append(value)
-    return values
+def _lines(path: Path) -> list[tuple[int, str]]:
+    """Lines with their numbers, without blank ones and remarks."""
+    try:
+        with open_text(path) as file:
+            numbered = enumerate(file.read().splitlines(), start=1)
+            return [(k, text) for k, text in numbered if text.strip() and text[0] != "#"]
+    except DAMAGED as error:
+        raise damaged(path, error) from error
+
+
+def _row(path: Path, line: int, own: int, text: str) -> list[float]:
+    words = _PARTS.split(text.strip())
+    return [_seconds(path, line, k, word, own=k == own) for k, word in enumerate(words)]
+
+
+def _seconds(path: Path, line: int, place: int, word: str, *, own: bool) -> float:
+    if own and word.lower() in ("nan", "-"):
+        return 0.0
+    try:
+        value = float(word)
+    except ValueError:
+        value = math.nan
+    if 0 <= value <= _MOST_SECONDS:
+        return value
+    some = (word[:40] if word.isprintable() else "no text") or "nothing"
+    hint = ""
+    if _MOST_SECONDS < value < math.inf:
+        hint = "; divide milliseconds by 1000"
+    elif some[0].isalpha() and some.lower() not in ("nan", "inf"):
+        hint = "; leave out the names of nodes"
+    raise TraceError(
+        f"{path}: line {line}, column {place + 1} must be a number of seconds from 0 to "
+        f"{_MOST_SECONDS:g}, got {some!r}{hint}."
+    )

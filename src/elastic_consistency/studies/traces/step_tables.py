@@ -1,14 +1,12 @@
 """Step times as a table, CSV or parquet: one step of one worker a row."""
 
-import csv
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from array import array
+from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, final
+from typing import Any
 
-from elastic_consistency.studies.files.errors import nearest
-from elastic_consistency.studies.traces.event_stream import DAMAGED, damaged, open_text
 from elastic_consistency.studies.traces.records import (
     MOST_SECONDS,
     StepTimes,
@@ -16,65 +14,50 @@ from elastic_consistency.studies.traces.records import (
     TraceError,
     step_times,
 )
+from elastic_consistency.studies.traces.table_columns import Columns
+from elastic_consistency.studies.traces.table_rows import OpenTable, open_table
 
-_WORKERS = ("worker", "rank", "node", "host", "device")
-_TIMES = {
-    "seconds": 1.0,
-    "duration_s": 1.0,
-    "step_s": 1.0,
-    "time_s": 1.0,
-    "duration_ms": 1e-3,
-    "step_ms": 1e-3,
-    "time_ms": 1e-3,
-    "duration_us": 1e-6,
-    "step_us": 1e-6,
-    "time_us": 1e-6,
-}
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """Which columns to read.
-
-    Attributes:
-        worker: Column with the worker; None to take the first known name.
-        time: Column with the duration; None to take the first name that states its unit.
-        seconds_per_unit: Seconds of one unit of the duration; None if its name states it.
-    """
-
-    worker: str | None = None
-    time: str | None = None
-    seconds_per_unit: float | None = None
+_SURELY_A_CLOCK = 10  # steps that only grow: by chance once in 10! = 3.6 million
 
 
 def read_table(path: Path, columns: Columns | None = None) -> StepTimes:
-    """Step times by worker; rows without a number > 0 are skipped and counted.
+    """Step times by worker; rows without a worker or a number > 0 are skipped and counted.
 
     Raises:
-        TraceError: If a column is missing or its unit unknown, or no row can be used.
+        TraceError: If a column is missing or its unit unknown, no row can be used, or the column
+            holds clock readings.
     """
-    asked = columns or Columns()
-    rows = _parquet(path) if path.suffix == ".parquet" else _csv(path)
-    names = next(rows)
-    worker = _column(path, names, asked.worker, _WORKERS, "worker")
-    time = _column(path, names, asked.time, tuple(_TIMES), "duration")
-    unit = _unit(path, time, asked.seconds_per_unit)
-    tally, by_worker = Tally(), {}
-    for row in rows:
+    table = open_table(path, columns or Columns())
+    tally = Tally()
+    by_worker: dict[str, array[float]] = {}
+    for worker, time in table.rows:
         tally.read += 1
-        seconds = _seconds(row, names.index(time), unit, tally)
+        name = _name(worker)
+        if name is None:
+            tally.skip("without the name of a worker")
+            continue
+        seconds = _seconds(time, table, tally)
         if seconds is not None:
-            by_worker.setdefault(str(row[names.index(worker)]), []).append(seconds)
+            by_worker.setdefault(name, array("d")).append(seconds)
             tally.kept += 1
+    _refuse_a_clock(path, table, by_worker)
     return step_times(path, "table", by_worker, tally)
 
 
-def _seconds(row: list[Any], place: int, unit: float, tally: Tally) -> float | None:
-    if len(row) <= place:
-        return tally.skip("shorter than the heading")
+def _name(worker: Any) -> str | None:
+    if isinstance(worker, float):
+        if not math.isfinite(worker):
+            return None
+        worker = int(worker) if worker.is_integer() else worker
+    name = "" if worker is None else str(worker).strip()
+    return name if name.isprintable() and name else None
+
+
+def _seconds(given: Any, table: OpenTable, tally: Tally) -> float | None:
+    if given is None:
+        return tally.skip("without a duration")
     try:
-        value = float(row[place]) * unit
+        value = _number(given, comma=table.comma) * table.columns.seconds_per_unit
     except (TypeError, ValueError, OverflowError):
         return tally.skip("with a duration that is no number")
     if not value > 0:
@@ -84,65 +67,25 @@ def _seconds(row: list[Any], place: int, unit: float, tally: Tally) -> float | N
     return value
 
 
-def _unit(path: Path, time: str, given: float | None) -> float:
-    if given is not None:
-        if not (given > 0 and math.isfinite(given)):
-            raise TraceError(f"{path}: seconds_per_unit must be a number > 0, got {given!r}.")
-        return given
-    if time in _TIMES:
-        return _TIMES[time]
-    raise TraceError(
-        f"{path}: the unit of column {time!r} is unknown: give seconds_per_unit, or rename it "
-        f"to one of {', '.join(_TIMES)}."
-    )
+def _number(given: str | float | Decimal, *, comma: bool) -> float:
+    """A number; in a table that parts its columns by another mark, 1,5 is one and a half."""
+    if not isinstance(given, str):
+        return float(given)
+    if "_" in given:
+        raise ValueError(given)
+    if comma and "." not in given and given.count(",") == 1:
+        return float(given.replace(",", "."))
+    return float(given)
 
 
-def _column(
-    path: Path, names: list[str], asked: str | None, known: tuple[str, ...], what: str
-) -> str:
-    if asked is not None:
-        if asked not in names:
-            listed = ", ".join(names)
-            raise TraceError(
-                f"{path}: the {what} column must be one of {listed}, got {asked!r}"
-                f"{nearest(asked, names)}."
-            )
-        return asked
-    found = [name for name in known if name in names]
-    if not found:
+def _refuse_a_clock(path: Path, table: OpenTable, by_worker: "dict[str, array[float]]") -> None:
+    if not table.columns.clock_like:
+        return
+    several = [times for times in by_worker.values() if len(times) > 1]
+    growing = all(a < b for times in several for a, b in pairwise(times))
+    if growing and max(map(len, several), default=0) >= _SURELY_A_CLOCK:
+        name = table.columns.time_name
         raise TraceError(
-            f"{path}: no {what} column: name one of {', '.join(n for n in names if n) or 'none'}, "
-            f"or use one of {', '.join(known)}."
+            f"{path}: column {name!r} must hold durations, got values that only grow, as those of "
+            f"a clock do: give the differences, or name it as time_column if it does."
         )
-    return found[0]
-
-
-def _csv(path: Path) -> Iterator[list[Any]]:
-    with open_text(path) as file:
-        try:
-            heading = file.readline()
-            mark = max(",;\t", key=heading.count)
-            yield next(csv.reader([heading], delimiter=mark), [])
-            rows = csv.reader(file, delimiter=mark)
-        except DAMAGED as error:
-            raise damaged(path, error) from error
-        try:
-            yield from rows
-        except DAMAGED as error:
-            raise damaged(path, error) from error
-        except csv.Error as error:
-            raise TraceError(f"{path}: is not CSV at line {1 + rows.line_num}: {error}.") from error
-
-
-def _parquet(path: Path) -> Iterator[list[Any]]:
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    try:
-        file = parquet.ParquetFile(path)
-        yield list(file.schema_arrow.names)
-        for batch in file.iter_batches():
-            yield from (list(row) for row in zip(*batch.to_pydict().values(), strict=True))
-    except pa.ArrowException as error:
-        line = str(error).splitlines()[0]
-        raise TraceError(f"{path}: is not parquet: {line}.") from error
