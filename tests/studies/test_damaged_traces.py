@@ -45,7 +45,7 @@ REFUSED = {
     "none.tar.gz": (b"text", "must be a tar archive of Chakra traces"),
     "torch.json": (b'{"schema": "1.1.1", "nodes": [{"id": 1}]}', "which holds no durations"),
     "lists.json": (
-        f'{{"traceEvents":[{STEP[:9]}"cat":[],"name":{{}},"ts":1,"dur":1}}]}}'.encode(),
+        b'{"traceEvents":[{"ph":"X","cat":[],"name":{},"ts":1,"dur":1}]}',
         "skipped 1 neither step nor kernel",
     ),
     "nothing.json": (

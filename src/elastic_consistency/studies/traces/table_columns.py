@@ -82,13 +82,14 @@ def choose_columns(
         )
     worker = _asked(path, names, asked.worker, "worker") or _worker(path, names)
     time = _asked(path, names, asked.time, "duration") or _time(path, names, asked, units)
+    unit = _unit(path, time, asked.seconds_per_unit, units)
     if worker == time:
         raise TraceError(f"{path}: worker and duration must be two columns, got {time!r} for both.")
     return ChosenColumns(
         worker=_position(path, names, worker),
         time=_position(path, names, time),
         time_name=time,
-        seconds_per_unit=_unit(path, time, asked.seconds_per_unit, units),
+        seconds_per_unit=unit,
         clock_like=asked.time is None and time not in units and _stem(time) in _CLOCK_LIKE,
     )
 
