@@ -50,7 +50,7 @@ def run_ahead(
     if found is None:
         return False
     time, worker = found
-    order = np.argsort(time, kind="stable")
+    order = np.argsort(time)  # no two are equal
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     # A worker's arrivals stand together: each brings the job that began at the one before.
@@ -134,14 +134,23 @@ def _first_arrivals(simulation: Simulation, count: int) -> np.ndarray:
     """(n, count) first arrivals of each worker, s; all begin at time 0."""
     machines, seed = simulation.cluster.workers, simulation.metadata.seed
     seconds = uniform_table(seed, Cause.COMPUTE, np.arange(len(machines)), 0, count)
-    kinds: dict[tuple[ComputeLaw, float], list[int]] = {}
-    for worker, machine in enumerate(machines):
-        kinds.setdefault((machine.compute, machine.slowdown), []).append(worker)
-    for (law, slowdown), workers in kinds.items():
+    for (law, slowdown), workers in _kinds(machines).items():
         assert isinstance(law, _WITHOUT_ATOMS)  # see _is_pool
         delays = law.quantile(seconds[workers].reshape(-1)).reshape(-1, count)
         seconds[workers] = slowdown * simulation.payload.encode_s + slowdown * delays
-    return np.add.accumulate(seconds, axis=1)
+    return np.add.accumulate(seconds, axis=1, out=seconds)
+
+
+def _kinds(machines: tuple[Worker, ...]) -> dict[tuple[ComputeLaw, float], list[int] | slice]:
+    """Workers of each law and slowdown; a slice where all are of one kind."""
+    different = {id(machine): machine for machine in machines}
+    kind_of = {name: (machine.compute, machine.slowdown) for name, machine in different.items()}
+    if len(set(kind_of.values())) == 1:
+        return dict.fromkeys(kind_of.values(), slice(None))
+    kinds: dict[tuple[ComputeLaw, float], list[int] | slice] = {}
+    for worker, machine in enumerate(machines):
+        kinds.setdefault(kind_of[id(machine)], []).append(worker)  # type: ignore[union-attr]
+    return kinds
 
 
 def _later(

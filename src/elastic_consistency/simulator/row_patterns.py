@@ -106,9 +106,10 @@ class PatternLog:
             worker: (J,) who computes each new job.
             begin: (J,) when it begins, s.
         """
-        self._entries.frombytes(np.ascontiguousarray(entries, np.float64).tobytes())
-        self._worker.frombytes(worker.astype(np.int32).tobytes())
-        self._begin.frombytes(begin.astype(np.float64).tobytes())
+        columns = (self._entries, entries), (self._worker, worker), (self._begin, begin)
+        for column, values in columns:
+            plain = np.ascontiguousarray(values, column.typecode)
+            column.frombytes(plain.view(np.uint8).data)  # the bytes themselves, without a copy
 
     def message(self) -> int:
         """Number of a new message."""
