@@ -6,7 +6,12 @@ from dataclasses import MISSING, Field, is_dataclass
 from enum import Enum
 from typing import Any, Union, get_args, get_origin
 
-from elastic_consistency.studies.files.errors import FieldError, unknown_field, unknown_value
+from elastic_consistency.studies.files.errors import (
+    FieldError,
+    shown,
+    unknown_field,
+    unknown_value,
+)
 from elastic_consistency.studies.files.kinds import field_types, file_fields, kinds
 
 _WORDS = {
@@ -49,7 +54,7 @@ def _build_plain(wanted: type, value: Any, where: str) -> Any:
     if wanted is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
-        raise FieldError(where, f"must be {_WORDS[wanted]}, got {value!r}.")
+        raise FieldError(where, f"must be {_WORDS[wanted]}, got {shown(value)}.")
     return value
 
 
@@ -62,10 +67,10 @@ def _build_enum(wanted: type[Enum], value: Any, where: str) -> Enum:
 
 def _build_tuple(parts: tuple[Any, ...], value: Any, where: str, modules: tuple[str, ...]) -> Any:
     if not isinstance(value, list):
-        raise FieldError(where, f"must be a list, got {value!r}.")
+        raise FieldError(where, f"must be a list, got {shown(value)}.")
     endless = len(parts) == 2 and parts[1] is Ellipsis
     if not endless and len(value) != len(parts):
-        raise FieldError(where, f"must be a list of {len(parts)}, got {value!r}.")
+        raise FieldError(where, f"must be a list of {len(parts)}, got {shown(value)}.")
     return tuple(
         build(parts[0] if endless else parts[k], entry, f"{where}[{k}]", modules=modules)
         for k, entry in enumerate(value)
@@ -144,5 +149,5 @@ def must_be_given(name: str, field: "Field[Any]") -> bool:
 
 def _mapping(value: Any, where: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise FieldError(where, f"must be a table of fields, got {value!r}.")
+        raise FieldError(where, f"must be a table of fields, got {shown(value)}.")
     return value

@@ -5,6 +5,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import final
 
+_LONGEST = 100  # characters of a value in a message
+
 
 @final
 class StudyFileError(ValueError):
@@ -29,6 +31,12 @@ class FieldError(ValueError):
         return StudyFileError(f"{path}: {where}{self}")
 
 
+def shown(value: object) -> str:
+    """A value for a message, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
 def unknown_field(where: str, name: str, allowed: Iterable[str]) -> FieldError:
     """The error for a field that does not exist, with the nearest one that does."""
     known = sorted(allowed)
@@ -41,9 +49,8 @@ def unknown_field(where: str, name: str, allowed: Iterable[str]) -> FieldError:
 def unknown_value(where: str, value: object, allowed: Iterable[str]) -> FieldError:
     """The error for a value that is none of a list, with the nearest one that is."""
     known = sorted(allowed)
-    return FieldError(
-        where, f"must be one of {', '.join(known)}, got {value!r}{nearest(str(value), known)}."
-    )
+    hint = nearest(str(value)[:_LONGEST], known)
+    return FieldError(where, f"must be one of {', '.join(known)}, got {shown(value)}{hint}.")
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from elastic_consistency.studies.files.problem_tables import NotNegative, Positive, Table, Whole
 
+MOST_WORKERS = 10**6
 Part = dict[str, Any] | str
 Bandwidth = Annotated[float, Field(gt=0)]
 Seed = Annotated[int, Field(ge=0)]
@@ -30,7 +31,7 @@ class WorkerTable(Table):
         clock: Offset and drift of what it would write into its own log.
     """
 
-    count: Whole
+    count: Annotated[int, Field(ge=1, le=MOST_WORKERS)]
     compute: Part
     slowdown: Positive = 1.0
     link: Part | None = None
@@ -90,7 +91,7 @@ class SeedRange(Table):
     """
 
     first: Seed
-    count: Whole
+    count: Annotated[int, Field(ge=1, le=10**6)]
 
 
 class SeedsTable(Table):
@@ -137,7 +138,7 @@ class CertificateTable(Table):
     gradients: Annotated[int, Field(ge=1, le=1000)]
     replicates: Annotated[int, Field(ge=2)]
     timing_seed: Seed = 0
-    radius: Annotated[float, Field(gt=1)] = 1.25
+    radius: Annotated[float, Field(gt=1, allow_inf_nan=False)] = 1.25
     error_rate: Share = 0.01
     bounds: list[str] = Field(default_factory=list)
 

@@ -27,7 +27,7 @@ from elastic_consistency.optimization.oracles import (
     shards_by_size,
 )
 from elastic_consistency.studies.files.building import build_kind
-from elastic_consistency.studies.files.errors import FieldError, unknown_value
+from elastic_consistency.studies.files.errors import FieldError, shown, unknown_value
 from elastic_consistency.studies.files.kinds import kinds
 from elastic_consistency.studies.files.problem_tables import TABLES, ShardsTable
 
@@ -77,7 +77,7 @@ def read_data(name: str) -> Dataset:
         raise FieldError(
             "problem.data",
             f"must be one of {', '.join(sorted(SHIPPED))}, a LIBSVM file, or a folder with "
-            f"Fashion-MNIST in IDX format; got {name!r}, which does not exist.",
+            f"Fashion-MNIST in IDX format; got {shown(name)}, which does not exist.",
         )
     return fashion_mnist(path) if path.is_dir() else read_libsvm(path)
 

@@ -30,7 +30,8 @@ def read_file(path: Path) -> dict[str, Any]:
     except RecursionError as error:
         raise StudyFileError(f"{path}: is nested too deeply.") from error
     if not isinstance(content, dict):
-        raise StudyFileError(f"{path}: must hold a table of fields, got {type(content).__name__}.")
+        got = "nothing" if content is None else type(content).__name__
+        raise StudyFileError(f"{path}: must hold a table of fields, got {got}.")
     return content
 
 
@@ -47,10 +48,15 @@ def _toml(path: Path, text: str) -> Any:
 def _yaml(path: Path, text: str) -> Any:
     import yaml
 
+    from elastic_consistency.studies.files.plain_yaml import load
+
     try:
-        return yaml.safe_load(text)
+        return load(text)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" (at line {mark.line + 1}, column {mark.column + 1})" if mark else ""
         problem = getattr(error, "problem", None) or str(error)
         raise StudyFileError(f"{path}: is not plain YAML: {problem}{where}.") from error
+    except ValueError as error:  # a day that no calendar has, or thousands of digits
+        why = str(error).partition(";")[0]
+        raise StudyFileError(f"{path}: is not plain YAML: {why}.") from error

@@ -4,8 +4,23 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from elastic_consistency.studies.files.errors import FieldError, unknown_field
+from elastic_consistency.studies.files.errors import FieldError, shown, unknown_field
 
+# What pydantic calls a type, in the words of `building`.
+_WORDS = {
+    "string_type": "a text",
+    "string_too_short": "a text that is not empty",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "int_parsing_size": "a whole number of usual size",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "too_short": "a list that is long enough",
+    "dict_type": "a table of fields",
+    "model_type": "a table of fields",
+    "invalid_key": "a field whose name is a text",
+}
 Location = tuple[int | str, ...]
 
 
@@ -26,11 +41,13 @@ def first_problem(error: ValidationError, table: type[BaseModel], place: str = "
         return unknown_field(inside, str(location[-1]), _fields_of(location[:-1], table))
     where = _where(location, place)
     if len(location) < len(first["loc"]):
-        return FieldError(where, f"must be a name or a table of fields, got {first['input']!r}.")
+        return FieldError(
+            where, f"must be a name or a table of fields, got {shown(first['input'])}."
+        )
     if first["type"] == "missing":
         return FieldError(where, "must be given; it has no default.")
-    message = first["msg"].removeprefix("Input should be ")
-    return FieldError(where, f"must be {message}, got {first.get('input')!r}.")
+    message = _WORDS.get(first["type"]) or first["msg"].removeprefix("Input should be ")
+    return FieldError(where, f"must be {message}, got {shown(first.get('input'))}.")
 
 
 def _where(location: Location, place: str) -> str:

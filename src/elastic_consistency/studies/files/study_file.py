@@ -30,6 +30,7 @@ from elastic_consistency.studies.files.errors import (
 )
 from elastic_consistency.studies.files.kinds import file_fields, kinds
 from elastic_consistency.studies.files.layout import (
+    MOST_WORKERS,
     ContenderTable,
     SeedRange,
     StudyTable,
@@ -149,6 +150,10 @@ def _seeds(given: SeedRange) -> tuple[int, ...]:
 
 
 def _cluster(table: StudyTable, links: Mapping[str, Link], modules: _Modules) -> Cluster:
+    total = sum(group.count for group in table.cluster.workers)
+    if total > MOST_WORKERS:
+        problem = f"must be {MOST_WORKERS} workers or fewer together, got {total}."
+        raise FieldError("cluster.workers", problem)
     workers: list[Worker] = []
     for k, group in enumerate(table.cluster.workers):
         where = f"cluster.workers[{k}]"

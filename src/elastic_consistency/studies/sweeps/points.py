@@ -34,9 +34,13 @@ def points_of(content: Mapping[str, Any]) -> tuple[Point, ...]:
     """Every combination of the values of the axes, the last axis fastest.
 
     Raises:
-        FieldError: If an axis names a field that the file does not have.
+        FieldError: If an axis names a field that the file does not have, or that another one has.
     """
     axes = content.get("sweep", [])
+    for position, axis in enumerate(axes):
+        if axis["field"] in [other["field"] for other in axes[:position]]:
+            problem = f"must be swept by one axis, got {axis['field']!r} again."
+            raise FieldError(f"sweep[{position}].field", problem)
     single = {key: value for key, value in content.items() if key != "sweep"}
     points = []
     for values in product(*(axis["values"] for axis in axes)):
