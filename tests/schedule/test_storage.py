@@ -10,7 +10,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from elastic_consistency.schedule import Schedule
-from elastic_consistency.schedule.storage import StorageError
+from elastic_consistency.schedule.storage import StorageError, load_valid_schedule
 
 
 @pytest.fixture
@@ -121,6 +121,64 @@ def test_a_header_without_a_key_is_refused(saved, key):
 
     with pytest.raises(StorageError):
         Schedule.load(saved)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("provenance", 3),
+        ("provenance", []),
+        ("hosts", 3),
+        ("decisions", [[1]]),
+        ("annotations", [[1, 2, 3, 4, 5, 6]]),
+        ("n_rows", 10**9),
+        ("format_version", True),
+    ],
+)
+def test_a_header_with_another_type_is_refused(saved, key, value):
+    def change(header):
+        header[key] = value
+
+    rewrite_header(saved, change)
+
+    with pytest.raises(StorageError, match=str(saved)):
+        Schedule.load(saved)
+
+
+COLUMNS = {
+    "nothing": lambda table: table.drop(["job"]),
+    "another name": lambda table: table.rename_columns(["x", *table.column_names[1:]]),
+    "words": lambda table: table.set_column(0, "time_s", arrow.array(["a"] * len(table))),
+    "lists": lambda table: table.set_column(0, "time_s", arrow.array([[1.0]] * len(table))),
+    "tables": lambda table: table.set_column(1, "op", arrow.array([{"a": 1}] * len(table))),
+    "fewer rows": lambda table: table.slice(0, len(table) - 1),
+    "another order": lambda table: table.take(list(range(len(table)))[::-1]),
+    "a column twice": lambda table: table.append_column("time_s", table.column(0)),
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_columns_that_were_changed_are_refused(saved, name):
+    parquet.write_table(COLUMNS[name](parquet.read_table(saved)), saved)
+
+    with pytest.raises(StorageError, match=str(saved)):
+        Schedule.load(saved)
+
+
+def test_a_file_from_elsewhere_must_hold_a_valid_schedule(handmade, tmp_path):
+    """Its digest is right, but one of its times is none: the file and the row are named."""
+    whole = handmade["server"]
+    times = np.array(whole.rows.time)
+    times[3] = np.nan
+    broken = dataclasses.replace(whole, rows=dataclasses.replace(whole.rows, time=times))
+    path = tmp_path / "broken.parquet"
+    broken.save(path)
+
+    with pytest.raises(StorageError, match=rf"{path}: .* at row 3: time must be finite"):
+        load_valid_schedule(path)
+
+    handmade["server"].save(path)
+    assert load_valid_schedule(path).digest() == handmade["server"].digest()
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(saved, handmade, monkeypatch):

@@ -19,11 +19,10 @@ def inspect(
     json: Json = False,
 ) -> None:
     """Check a schedule and say where every worker's time went, with the longest waits first."""
-    from elastic_consistency.schedule import Schedule
+    from elastic_consistency.schedule.storage import load_valid_schedule
     from elastic_consistency.studies.summaries.schedule_summary import summarise
 
-    loaded = Schedule.load(schedule)
-    loaded.check()
+    loaded = load_valid_schedule(schedule)
     summary = summarise(loaded)
     if timeline is not None:
         from elastic_consistency.schedule.timeline import save_timeline

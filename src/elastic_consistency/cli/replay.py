@@ -123,9 +123,9 @@ def _refuse(*, dtype: str, pace: float, tolerance: float | None) -> None:
 
 
 def _say_how_long(path: Path, settings: "ReplaySettings", *, quiet: bool) -> None:
-    from elastic_consistency.schedule import Schedule
+    from elastic_consistency.schedule.storage import load_valid_schedule
 
-    rows = Schedule.load(path).rows
+    rows = load_valid_schedule(path).rows
     least = settings.pace * float(rows.time[-1]) if len(rows) else 0.0
     say_aside(f"the pace makes this take at least {least:.3g} s", quiet=quiet or least < 2)
 

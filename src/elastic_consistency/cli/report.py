@@ -33,11 +33,10 @@ def report(
 
 def _of_schedule(source: Path, output: Path | None) -> Path:
     from elastic_consistency.report.schedule_page import schedule_page
-    from elastic_consistency.schedule import Schedule
+    from elastic_consistency.schedule.storage import load_valid_schedule
     from elastic_consistency.studies.on_disk.whole_files import write_whole
 
-    schedule = Schedule.load(source)
-    schedule.check()
+    schedule = load_valid_schedule(source)
     page = output or source.with_suffix(".html")
     write_whole(page, schedule_page(schedule, source.stem))
     return page

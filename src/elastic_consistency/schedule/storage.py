@@ -13,6 +13,7 @@ from typing import Any, final
 import numpy as np
 
 from elastic_consistency._whole_files import whole_file
+from elastic_consistency.schedule.errors import ScheduleError
 from elastic_consistency.schedule.table import (
     FORMAT_VERSION,
     Annotation,
@@ -85,6 +86,22 @@ def load_schedule(path: Path) -> Schedule:
     return schedule
 
 
+def load_valid_schedule(path: Path) -> Schedule:
+    """Read a schedule that somebody else may have made: every invariant is checked.
+
+    Raises:
+        FileNotFoundError: If there is no such file.
+        StorageError: If the file cannot be read, or the schedule breaks one of its invariants;
+            the message names the file and the row.
+    """
+    schedule = load_schedule(path)
+    try:
+        schedule.check()
+    except ScheduleError as error:
+        raise StorageError(f"{path}: {error}.") from error
+    return schedule
+
+
 def _read(path: Path) -> tuple[dict[str, Any], Schedule]:
     import pyarrow as arrow
     import pyarrow.parquet as parquet
@@ -100,8 +117,9 @@ def _read(path: Path) -> tuple[dict[str, Any], Schedule]:
             f"{path} is no readable schedule: it is truncated, corrupted or not a parquet file "
             f"({str(error).splitlines()[0]})."
         ) from error
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise StorageError(f"{path} has a damaged header or damaged columns: {error}.") from error
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
+        what = f"no {error}" if isinstance(error, KeyError) else str(error)
+        raise StorageError(f"{path} has a damaged header or damaged columns: {what}.") from error
 
 
 def _checked_header(path: Path, metadata: dict[bytes, bytes]) -> dict[str, Any]:
@@ -112,7 +130,7 @@ def _checked_header(path: Path, metadata: dict[bytes, bytes]) -> dict[str, Any]:
         raise StorageError(f"{path} is corrupted: its header does not match its checksum.")
     header = json.loads(text)
     version = header.get("format_version") if isinstance(header, dict) else None
-    if not isinstance(version, int):
+    if not isinstance(version, int) or isinstance(version, bool):
         raise StorageError(f"{path} has a header without a format version.")
     if version > FORMAT_VERSION:
         raise StorageError(
@@ -167,6 +185,8 @@ def _schedule(header: dict[str, Any], file: Any) -> Schedule:
 
 
 def _metadata(header: dict[str, Any]) -> Metadata:
+    if not isinstance(header["provenance"], dict):
+        raise ValueError(f"provenance must be a table, got {header['provenance']!r}")
     return Metadata(
         n_workers=int(header["n_workers"]),
         hosts=tuple(int(host) for host in header["hosts"]),

@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from elastic_consistency.schedule import Schedule
+from elastic_consistency.schedule.storage import load_valid_schedule
 from elastic_consistency.studies.on_disk.records import plain
 from elastic_consistency.studies.run_study import load_outcome
 from elastic_consistency.studies.summaries.schedule_summary import summarise
@@ -85,12 +86,12 @@ def compare_files(first: Path, second: Path) -> tuple[Comparison, ...]:
     Results are compared contender by contender, by name.
 
     Raises:
-        ValueError: If the two are not of one kind, or no contender is in both.
+        ValueError: If the two are not of one kind, one cannot be used, or no contender is in both.
     """
     paths = [path / "result.json" if path.is_dir() else path for path in (first, second)]
     kinds = {path.suffix.lower() for path in paths}
     if kinds == {".parquet"}:
-        return (_schedules(*(Schedule.load(path) for path in paths)),)
+        return (_schedules(*(load_valid_schedule(path) for path in paths)),)
     if kinds == {".json"}:
         return _results(*paths)
     raise ValueError(f"{second}: both must be schedules (.parquet) or results (.json, or folders).")
