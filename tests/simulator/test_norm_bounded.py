@@ -36,13 +36,13 @@ class NoisyBowl:
 
     draws_per_job = 60
 
-    def __init__(self):
-        self.gradients = []
+    def __init__(self, scale=1.0):
+        self.gradients, self.scale = [], scale
 
     def gradient(self, view, draws, worker):
         noise = np.sqrt(12) * (draws - 0.5)
         for low, high, size in PARTS:
-            noise[:, low:high] *= size
+            noise[:, low:high] *= self.scale * size
         self.gradients.append((view + noise)[0])
         return view + noise
 
@@ -116,6 +116,18 @@ def test_every_answer_is_recorded_and_is_the_norm_share():
             np.linalg.norm(gradients[j][columns]) / np.linalg.norm(gradients[j]) for j in jobs
         ]
         assert decision.answer == pytest.approx(min(shares), rel=1e-12)
+
+
+@pytest.mark.parametrize("scale", [2.0**-20, 2.0**20])
+def test_the_unit_of_the_loss_decides_nothing(scale):
+    """Start and noise, and so all gradients, scaled by a power of two: the same answers."""
+    assert _run(0.7, NoisyBowl(scale), steps=5).digest() == _run(0.7, steps=5).digest()
+
+
+def test_a_gradient_of_zero_is_never_waited_for():
+    schedule = _run(0.7, NoisyBowl(0.0), steps=5)
+
+    assert {decision.answer for decision in schedule.metadata.decisions} == {1.0}
 
 
 def test_the_same_seed_gives_the_same_decisions():
