@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from elastic_consistency.random_streams import Cause, uniforms
 from elastic_consistency.schedule import Op
 from elastic_consistency.schedule.influence import compute_influence, largest_gap
 from elastic_consistency.schedule.staleness import measure_staleness
@@ -53,6 +54,22 @@ def test_a_collective_takes_what_its_closed_form_says(collective, p, seconds):
                         payload=Payload(0.0, 128.0))  # fmt: skip
 
     assert schedule.rows.time[schedule.rows.op == Op.STEP] == pytest.approx(1.0 + seconds)
+
+
+def test_a_ring_with_jitter_waits_along_its_longest_path():
+    """Worker i ends a step when its part has left and that of worker i - 1 has arrived."""
+    p, steps, law = 4, 6, Exponential(1.0)
+    draws = [law.quantile(uniforms(7, Cause.LINK, i, 0, 3 * steps)[2::3]) for i in range(p)]
+
+    def ended(step: int, worker: int) -> float:
+        if step < 0:
+            return 0.0
+        both = (worker, (worker - 1) % p)
+        return max(ended(step - 1, sender) + draws[sender][step] for sender in both)
+
+    seconds = Ring().messages(PeerNetwork(_cluster(p, Link(0.0, law)), 7), 0.0)
+
+    assert seconds == pytest.approx(max(ended(steps - 1, worker) for worker in range(p)))
 
 
 @pytest.mark.parametrize("collective", COLLECTIVES, ids=lambda c: type(c).__name__)

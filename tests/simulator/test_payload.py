@@ -4,13 +4,15 @@ import pytest
 
 from elastic_consistency.schedule import Op
 from elastic_consistency.simulator import Cluster, Payload, Until, Worker, simulate
-from elastic_consistency.simulator.delays import Constant, TransientStraggler
-from elastic_consistency.simulator.protocols import AsynchronousServer
+from elastic_consistency.simulator.delays import Constant, Preemption, TransientStraggler
+from elastic_consistency.simulator.protocols import AllReduce, AsynchronousServer
+
+SERVER = AsynchronousServer()
 
 
-def first_encode(worker, encode_s):
+def first_encode(worker, encode_s, protocol=SERVER):
     schedule = simulate(
-        AsynchronousServer(),
+        protocol,
         Cluster((worker,)),
         until=Until(jobs=1),
         seed=3,
@@ -19,8 +21,18 @@ def first_encode(worker, encode_s):
     return float(schedule.rows.time[schedule.rows.op == Op.ENCODE][0])
 
 
-def test_a_slow_worker_encodes_slowly():
-    assert first_encode(Worker(Constant(1.0), slowdown=2.0), 0.5) == 3.0
+@pytest.mark.parametrize("protocol", [SERVER, AllReduce()])
+@pytest.mark.parametrize(
+    "law",
+    [
+        Constant(1.0),
+        TransientStraggler(Constant(1.0), normal=Constant(1e6), slow=Constant(1.0), factor=9.0),
+        Preemption(Constant(1.0), running=Constant(1e6), suspended=Constant(1.0)),
+    ],
+)
+def test_a_slow_worker_encodes_slowly(law, protocol):
+    """(1 + .5) s of work at half the speed, long before anything slow or suspended begins."""
+    assert first_encode(Worker(law, slowdown=2.0), 0.5, protocol) == 3.0
 
 
 def test_encoding_is_part_of_the_work_that_a_slow_phase_stretches():

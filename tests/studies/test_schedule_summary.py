@@ -70,6 +70,19 @@ def test_staleness_by_worker_covers_every_update(cluster):
     assert by_worker[0].max() == max(steps.max() for steps in by_worker)
 
 
+def test_the_99th_percentile_leaves_one_update_in_a_hundred_above_it(cluster):
+    """Of K sorted figures it lies .99 (K - 1) places from the first, on the line between two."""
+    schedule = simulate(AsynchronousServer(), cluster, until=Until(jobs=350), seed=2)
+    steps = sorted(schedule.staleness().steps.tolist())
+
+    found = summarise(schedule)
+
+    place, rest = divmod(99 * (len(steps) - 1), 100)
+    expected = steps[place] + rest / 100 * (steps[place + 1] - steps[place])
+    assert found.p99_staleness == pytest.approx(expected)
+    assert found.mean_staleness < found.p99_staleness < found.largest_staleness == steps[-1]
+
+
 def test_what_no_contender_has_a_use_for_is_told():
     """A server has no use for links between workers, an all-reduce none for those to it."""
     link = Link(0.25)
