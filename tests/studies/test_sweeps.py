@@ -17,7 +17,7 @@ from elastic_consistency.studies.files.errors import FieldError
 from elastic_consistency.studies.sweeps import run_sweep as module
 from elastic_consistency.studies.sweeps.points import points_of
 from elastic_consistency.studies.sweeps.run_sweep import run_sweep
-from elastic_consistency.studies.sweeps.store import PointStore
+from elastic_consistency.studies.sweeps.store import PointStore, StoreInUseError
 
 STUDY = """
 format = 1
@@ -194,6 +194,84 @@ def test_a_changed_study_is_run_again(content, tmp_path, counted):
 
     assert run_sweep(content, tmp_path / "s.toml", tmp_path / "points.jsonl").resumed == 0
     assert len(counted) == 6
+
+
+def test_one_process_writes_at_a_time(content, tmp_path, counted):
+    path = tmp_path / "points.jsonl"
+    with (
+        PointStore(path).alone(),
+        pytest.raises(StoreInUseError, match=r"points\.jsonl must be written by one process"),
+    ):
+        run_sweep(content, tmp_path / "s.toml", path)
+    assert counted == []
+
+    assert len(run_sweep(content, tmp_path / "s.toml", path).rows) == 6
+
+
+def test_lines_that_are_no_points_stay(tmp_path, content, counted):
+    """Neither does a damaged line cost the points after it, nor are strange lines removed."""
+    path = tmp_path / "points.jsonl"
+    run_sweep(content, tmp_path / "s.toml", path)
+    lines = path.read_bytes().splitlines(keepends=True)
+    strange = [b"no JSON\n", b'{"key": 3, "record": {}}\n', b'{"key": "a", "record": 1}\n', b"[]\n"]
+    path.write_bytes(b"".join([lines[0], *strange, *lines[2:]]))
+    counted.clear()
+
+    resumed = run_sweep(content, tmp_path / "s.toml", path)
+
+    assert (resumed.resumed, resumed.foreign, len(counted)) == (5, 0, 1)
+    assert all(line in path.read_bytes() for line in strange)
+
+
+def test_a_point_depends_on_the_code_of_modules(tmp_path, content, monkeypatch):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    module = tmp_path / "own_parts_of_a_sweep.py"
+    module.write_text("x = 1\n")
+    before = points_of(content, ("own_parts_of_a_sweep",))
+
+    module.write_text("x = 2\n")
+    after = points_of(content, ("own_parts_of_a_sweep",))
+
+    keys = [{point.key for point in points} for points in (points_of(content), before, after)]
+    assert len(set.union(*keys)) == 18
+
+
+def test_points_of_another_study_are_left_alone(content, tmp_path):
+    path = tmp_path / "points.jsonl"
+    run_sweep(content, tmp_path / "s.toml", path)
+    content["seeds"]["replicates"] = 3
+
+    assert run_sweep(content, tmp_path / "s.toml", path).foreign == 6
+
+
+@pytest.mark.parametrize("threads", [0, 2])
+def test_a_point_that_fails_does_not_cost_the_others(content, tmp_path, monkeypatch, threads):
+    original = module.run_point
+
+    def run_point(study, *rest):
+        if study["contenders"][1]["gradients"] == 60:
+            raise ValueError("no such thing")
+        return original(study, *rest)
+
+    monkeypatch.setattr(module, "run_point", run_point)
+    path = tmp_path / "points.jsonl"
+
+    with (
+        ThreadPoolExecutor(max(1, threads)) as pool,
+        pytest.raises(ValueError, match="no such thing") as failed,
+    ):
+        run_sweep(content, tmp_path / "s.toml", path, executor=pool if threads else None)
+
+    assert "'contenders[1].gradients': 60" in failed.value.__notes__[0]
+    assert "and 1 others; every other point is finished" in failed.value.__notes__[0]
+    assert len(path.read_text().splitlines()) == 4
+
+
+def test_two_axes_of_one_field_are_refused(content):
+    content["sweep"].append(content["sweep"][0])
+
+    with pytest.raises(FieldError, match="must be swept by one axis"):
+        points_of(content)
 
 
 @pytest.mark.slow

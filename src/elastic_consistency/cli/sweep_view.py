@@ -69,3 +69,10 @@ def _show(result: "SweepResult", output: Path) -> None:
         markup=False,
         soft_wrap=True,
     )
+    if result.foreign:
+        out.print(
+            f"Left alone: {result.foreign} points of another study or of another version of the "
+            "code.",
+            markup=False,
+            soft_wrap=True,
+        )

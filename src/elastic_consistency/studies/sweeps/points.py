@@ -1,15 +1,17 @@
 """The points of a sweep: one study file with some fields changed, each with a key of its own."""
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import product
+from pathlib import Path
 from typing import Any, final
 
 from elastic_consistency.studies.files.errors import FieldError, nearest
+from elastic_consistency.studies.on_disk.finished_work import digest_of
 
 _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 
@@ -22,7 +24,7 @@ class Point:
     Attributes:
         where: Value of each swept field.
         content: The whole study as plain values.
-        key: Digest of the content; equal studies have equal keys.
+        key: Digest of the content and of the code; equal studies have equal keys.
     """
 
     where: dict[str, Any]
@@ -30,8 +32,12 @@ class Point:
     key: str
 
 
-def points_of(content: Mapping[str, Any]) -> tuple[Point, ...]:
+def points_of(content: Mapping[str, Any], modules: tuple[str, ...] = ()) -> tuple[Point, ...]:
     """Every combination of the values of the axes, the last axis fastest.
+
+    Args:
+        content: Plain values of a study file.
+        modules: Further modules whose classes the file may name; their code counts in the keys.
 
     Raises:
         FieldError: If an axis names a field that the file does not have, or that another one has.
@@ -42,13 +48,13 @@ def points_of(content: Mapping[str, Any]) -> tuple[Point, ...]:
             problem = f"must be swept by one axis, got {axis['field']!r} again."
             raise FieldError(f"sweep[{position}].field", problem)
     single = {key: value for key, value in content.items() if key != "sweep"}
-    points = []
+    points, code = [], _code_of(modules)
     for values in product(*(axis["values"] for axis in axes)):
         study = deepcopy(single)
         for position, (axis, value) in enumerate(zip(axes, values, strict=True)):
             set_field(study, axis["field"], value, f"sweep[{position}].field")
         where = {axis["field"]: value for axis, value in zip(axes, values, strict=True)}
-        points.append(Point(where, study, _key(study)))
+        points.append(Point(where, study, _key(study, code)))
     return tuple(points)
 
 
@@ -85,6 +91,15 @@ def _known(inner: Any, step: str | int, field: str, place: str) -> Any:
     raise FieldError(place, f"must name a field that the file gives, got {field!r}{hint}.")
 
 
-def _key(content: Mapping[str, Any]) -> str:
-    text = json.dumps(content, sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()
+def _key(content: Mapping[str, Any], code: bytes) -> str:
+    return digest_of(json.dumps(content, sort_keys=True, default=str), code)
+
+
+def _code_of(modules: tuple[str, ...]) -> bytes:
+    """Source of modules from elsewhere; of a package, all of it."""
+    sources = []
+    for name in modules:
+        path = Path(import_module(name).__file__ or "")
+        own = sorted(path.parent.rglob("*.py")) if path.name == "__init__.py" else [path]
+        sources += [source.read_bytes() for source in own if source.is_file()]
+    return b"\0".join(sources)

@@ -1,8 +1,9 @@
 """Running a sweep: what is finished is kept, and the same command goes on where it stopped."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, Future, as_completed
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, final
 
@@ -42,10 +43,12 @@ class SweepResult:
     Attributes:
         rows: Every point in the order of the axes.
         resumed: Points that were finished before.
+        foreign: Points in the file that are of another study or of another version of the code.
     """
 
     rows: tuple[SweepRow, ...]
     resumed: int
+    foreign: int = 0
 
 
 def run_sweep(
@@ -70,20 +73,32 @@ def run_sweep(
 
     Raises:
         StudyFileError: If a point is no study; all are looked at before the first one runs.
+        StoreInUseError: If another process is writing into `output`.
     """
     points, store = _points(content, path, modules), PointStore(output)
+    with store.alone():
+        return _finish_all(points, store, (path, modules), executor, progress or Progress())
+
+
+def _finish_all(
+    points: tuple[Point, ...],
+    store: PointStore,
+    where: "_Where",
+    executor: Executor | None,
+    told: Progress,
+) -> SweepResult:
     open_points = [point for point in points if point.key not in store.finished]
     resumed = len(points) - len(open_points)
-    told = progress or Progress()
+    foreign = len(store.finished.keys() - {point.key for point in points})
 
     def finish(point: Point, record: dict[str, Any]) -> None:
         store.add(point.key, record)
-        told.say("sweep", len(store.finished) / len(points))
+        told.say("sweep", (len(store.finished) - foreign) / len(points))
 
     run = _run_here if executor is None else _run_elsewhere(executor)
-    run(open_points, (path, modules), finish)
+    run(open_points, where, finish)
     rows = tuple(SweepRow(point.where, store.finished[point.key]) for point in points)
-    return SweepResult(rows, resumed)
+    return SweepResult(rows, resumed, foreign)
 
 
 def seconds_of_sweep(
@@ -102,7 +117,7 @@ def seconds_of_sweep(
 
 def _points(content: dict[str, Any], path: Path, modules: tuple[str, ...]) -> tuple[Point, ...]:
     try:
-        points = points_of(content)
+        points = points_of(content, modules)
     except FieldError as error:
         raise error.in_file(path) from error
     for point in points:
@@ -133,8 +148,8 @@ _Finish = Callable[[Point, dict[str, Any]], None]
 
 
 def _run_here(points: list[Point], where: _Where, finish: _Finish) -> None:
-    for point in points:
-        finish(point, run_point(point.content, *where))
+    outcomes = ((point, partial(run_point, point.content, *where)) for point in points)
+    _finish_each(outcomes, finish)
 
 
 def _run_elsewhere(executor: Executor) -> Callable[[list[Point], _Where, _Finish], None]:
@@ -142,12 +157,31 @@ def _run_elsewhere(executor: Executor) -> Callable[[list[Point], _Where, _Finish
         waiting: dict[Future[dict[str, Any]], Point] = {
             executor.submit(run_point, point.content, *where): point for point in points
         }
+        done = ((waiting.pop(f), f.result) for f in as_completed(tuple(waiting)))
         try:
-            for future in as_completed(tuple(waiting)):
-                finish(waiting.pop(future), future.result())
+            _finish_each(done, finish)
         finally:
             for future, point in waiting.items():
                 if not future.cancel() and future.done() and future.exception() is None:
-                    finish(point, future.result())  # it was finished when another one failed
+                    finish(point, future.result())  # it was finished when somebody interrupted
 
     return run
+
+
+def _finish_each(
+    outcomes: Iterable[tuple[Point, Callable[[], dict[str, Any]]]], finish: _Finish
+) -> None:
+    """Keep every point that comes to its end; only then say that others did not."""
+    failures: list[tuple[Point, Exception]] = []
+    for point, outcome in outcomes:
+        try:
+            record = outcome()
+        except Exception as error:  # noqa: BLE001  (the other points are run all the same)
+            failures.append((point, error))
+        else:
+            finish(point, record)
+    if failures:
+        point, error = failures[0]
+        others = f" and {len(failures) - 1} others" if len(failures) > 1 else ""
+        error.add_note(f"at the point {point.where}{others}; every other point is finished")
+        raise error

@@ -2,34 +2,53 @@
 
 import json
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, final
+from typing import IO, Any, final
 
 from elastic_consistency.studies.on_disk.records import plain
+
+
+@final
+class StoreInUseError(ValueError):
+    """Another process is writing into the store."""
 
 
 @final
 class PointStore:
     """An append-only file of finished points.
 
-    A line that was cut off by a crash is dropped when the file is opened; all others stay.
+    A line that was cut off by a crash is dropped when somebody writes; all others stay, those
+    that are no points, too.
 
     Args:
-        path: The file, made if it is missing.
+        path: The file, made when somebody writes.
 
     Attributes:
         finished: Record of each finished point by its key.
-        dropped: Whether a cut-off line was dropped.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self.finished: dict[str, Any] = {}
-        self.dropped = False
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists():
             self._read()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other processes from writing; what they wrote before is read.
+
+        Raises:
+            StoreInUseError: If another process is writing.
+        """
+        with self._path.open("ab") as file:
+            _lock(file, self._path)
+            whole = self._read()
+            if whole < self._path.stat().st_size:
+                os.truncate(self._path, whole)
+            yield
 
     def add(self, key: str, record: Any) -> None:
         """Append the record of a finished point; it is on the disk when this returns."""
@@ -47,19 +66,32 @@ class PointStore:
             raise
         self.finished[key] = json.loads(line)["record"]
 
-    def _read(self) -> None:
-        sound = 0
+    def _read(self) -> int:
+        """Take in every point; returns the bytes of all lines that are whole."""
+        whole = 0
         with self._path.open("rb") as file:
             for line in file:
-                try:
-                    entry = json.loads(line)
-                    key, record = entry["key"], entry["record"]
-                except (ValueError, KeyError, TypeError):
-                    break
                 if not line.endswith(b"\n"):
                     break
-                self.finished[key] = record
-                sound += len(line)
-        if sound < self._path.stat().st_size:
-            self.dropped = True
-            os.truncate(self._path, sound)
+                whole += len(line)
+                with suppress(ValueError, KeyError, TypeError, RecursionError):
+                    entry = json.loads(line)
+                    key, record = entry["key"], entry["record"]
+                    if isinstance(key, str) and isinstance(record, dict):
+                        self.finished[key] = record
+        return whole
+
+
+def _lock(file: IO[bytes], path: Path) -> None:
+    """Whoever dies lets go of it; where the system knows no such locks, nobody is kept out."""
+    try:
+        import fcntl
+    except ModuleNotFoundError:
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise StoreInUseError(
+            f"{path} must be written by one process at a time, and another one is at it: wait for "
+            "it, or name another --output."
+        ) from error
