@@ -1,5 +1,6 @@
 """A study file for the cluster that was measured."""
 
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ def fitted_study(
     bandwidth_bytes_per_s: float,
     bytes_sent: float,
     workers: int | None = None,
+    server_bandwidth_bytes_per_s: float = inf,
 ) -> str:
     """A commented study file whose workers have the fitted laws.
 
@@ -33,6 +35,7 @@ def fitted_study(
         bandwidth_bytes_per_s: Of every link.
         bytes_sent: Bytes of the model and of an update.
         workers: Number of workers; measured ones are repeated in turn. All of them by default.
+        server_bandwidth_bytes_per_s: What all links to the server share.
     """
     count = len(laws) if workers is None else workers
     rate = f"bandwidth_bytes_per_s = {_number(bandwidth_bytes_per_s)}"
@@ -45,7 +48,8 @@ def fitted_study(
         for law, way in dict.fromkeys(kinds)
     ]
     between = f"{{ latency_s = {between_s!r}, {_STEADY}, {rate} }}"
-    links = f"[cluster]\nfabric = {between}\n\n" + "\n".join(groups)
+    shared = f"server_bandwidth_bytes_per_s = {_number(server_bandwidth_bytes_per_s)}"
+    links = f"[cluster]\nfabric = {between}\n{shared}\n\n" + "\n".join(groups)
     payload = f"[payload]\nmodel_bytes = {bytes_sent!r}\nupdate_bytes = {bytes_sent!r}\n"
     about = f"fitted to {times.source}: {sum(map(len, times.seconds))} steps"
     gradients = 1000 * max(1, count // 8)

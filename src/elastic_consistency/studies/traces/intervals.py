@@ -14,7 +14,9 @@ def union(spans: "array[float]") -> np.ndarray:
     given = np.frombuffer(spans).reshape(-1, 2)
     if not len(given):
         return np.empty((0, 2))
-    begin, end = given[np.argsort(given[:, 0], kind="stable")].T
+    if (given[1:, 0] < given[:-1, 0]).any():  # a sorted copy of a long trace costs memory
+        given = given[np.argsort(given[:, 0], kind="stable")]
+    begin, end = given.T
     reach = np.maximum.accumulate(end)
     first = np.flatnonzero(np.concatenate([[True], begin[1:] > reach[:-1]]))
     last = np.concatenate([first[1:] - 1, [len(begin) - 1]])

@@ -142,8 +142,10 @@ def _span(event: dict[str, Any], tally: Tally) -> tuple[float, float] | None:
 
 def _without_waits(spans: _Spans, tally: Tally) -> Iterator[tuple[float, float]]:
     """Own seconds and waited seconds of each step."""
-    working = spans.device + (spans.host if spans.talks_on_host else array("d"))
-    computing, either = union(working), union(working + spans.talking)
+    working = spans.device + spans.host if spans.talks_on_host else spans.device
+    computing = either = union(working)
+    if spans.talking:
+        either = union(working + spans.talking)
     for begin, length in sorted(spans.steps.values()):
         end = begin + length
         wait = covered(either, begin, end) - covered(computing, begin, end)
