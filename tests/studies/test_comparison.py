@@ -7,11 +7,17 @@ import pytest
 
 from elastic_consistency.execution import execute
 from elastic_consistency.execution.probes.loss import Loss
+from elastic_consistency.schedule import Op
 from elastic_consistency.simulator import Cluster, Link, Worker
 from elastic_consistency.simulator.delays import Constant, LogNormal
-from elastic_consistency.simulator.protocols import AllReduce, AsynchronousServer
+from elastic_consistency.simulator.protocols import AllReduce, AsynchronousServer, Ringmaster
 from elastic_consistency.studies.comparison.contenders import compare
-from elastic_consistency.studies.comparison.runs import run_loss, schedule_of
+from elastic_consistency.studies.comparison.durations import seconds_per_gradient
+from elastic_consistency.studies.comparison.runs import (
+    gradients_per_change,
+    run_loss,
+    schedule_of,
+)
 from elastic_consistency.studies.comparison.savings import savings
 from elastic_consistency.studies.comparison.tuning import tune
 from elastic_consistency.studies.progress import Progress
@@ -160,6 +166,20 @@ def test_gradients_count_what_a_round_takes_in(study):
     run = run_loss(study, contender, schedule_of(study, contender, 0), 0.5, sample_seeds=(0,))
 
     assert run.gradients.tolist() == [4.0 * k for k in range(11)]
+
+
+def test_discarded_gradients_count_nowhere(study):
+    """Each step of Ringmaster takes one gradient; those that came too late are not among them."""
+    contender = Contender("ringmaster", Ringmaster(2), 80)
+    schedules = [schedule_of(study, contender, seed) for seed in study.seeds.timing]
+
+    applied = [int((schedule.rows.op == Op.STEP).sum()) for schedule in schedules]
+
+    assert max(applied) < 80
+    assert [gradients_per_change(schedule) for schedule in schedules] == [1.0] * len(schedules)
+    ends = [float(schedule.rows.time[-1]) for schedule in schedules]
+    expected = [end / count for end, count in zip(ends, applied, strict=True)]
+    assert seconds_per_gradient(study, contender) == pytest.approx(expected)
 
 
 def test_the_protocol_is_named(results):
