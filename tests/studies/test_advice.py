@@ -158,6 +158,25 @@ def test_where_links_cost_most_local_steps_win(study):
     assert {"compressed", "25 local steps"} <= {result.name for result in advice.results}
 
 
+def test_what_is_taken_for_granted_of_the_server_is_said_and_matters(study):
+    """Four links of 1 s for what travels: a server with one such link serves one at a time."""
+    link = Link(bandwidth_bytes_per_s=1e6)
+    equal = Cluster((Worker(Constant(0.1), uplink=link, downlink=link),) * 4, fabric=link)
+    contenders = tuple(replace(each, jobs=100) for each in study.contenders)
+    wide = replace(study, payload=Payload.uncompressed(1e6), contenders=contenders, cluster=equal)
+    narrow = replace(wide, cluster=replace(equal, server_bandwidth_bytes_per_s=1e6))
+
+    spread, shared = (advise(usual_ways(each), Progress()) for each in (wide, narrow))
+
+    # A ring of 4 takes 1.5 s: rounds of 1.6 s with 4 gradients. Four free links: 4 in 2.1 s. All
+    # four meet at the server: 4 s there and 4 s back, beside 2.1 s.
+    assert spread.throughput_gain.value == pytest.approx(1.6 / 2.1, rel=0.05)
+    assert shared.throughput_gain.value == pytest.approx(1.6 / 10.1, rel=0.05)
+    assert "server_bandwidth_bytes_per_s" in spread.assumed
+    assert shared.assumed == ""
+    assert "cannot win by throughput" in shared.limits
+
+
 def test_the_slowest_link_is_that_of_what_travels():
     """A megabyte takes 1 s over the second link, and .1 s of latency over the first."""
     late, narrow = Link(latency_s=0.1), Link(bandwidth_bytes_per_s=1e6)

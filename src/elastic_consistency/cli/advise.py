@@ -1,5 +1,6 @@
 """`elastic advise`: is relaxing consistency worth it on this cluster?"""
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -31,10 +32,17 @@ _Gigabits = Annotated[
 _Latency = Annotated[
     float, typer.Option(help="Latency of a link beside the transfer, s; with --trace.")
 ]
+_ServerGigabits = Annotated[
+    float | None,
+    typer.Option(
+        help="What all links to the server share, 10^9 bits a second; no limit unless "
+        "given, as with a server that is spread over many machines; with --trace."
+    ),
+]
 _Workers = Annotated[
     int | None, typer.Option(help="Number of workers; those of the trace by default.")
 ]
-_Given = tuple[float | None, float | None, float, int | None]
+_Given = tuple[float | None, float | None, float, float | None, int | None]
 _Output = Annotated[
     Path | None, typer.Option(help="Folder for the files; named after the study by default.")
 ]
@@ -46,6 +54,7 @@ def advise(
     model_mb: _ModelMegabytes = None,
     gbit_s: _Gigabits = None,
     latency_s: _Latency = 0.0,
+    server_gbit_s: _ServerGigabits = None,
     workers: _Workers = None,
     own: Annotated[
         bool, typer.Option("--own", help="Compare the contenders of the study, not the usual ones.")
@@ -64,7 +73,7 @@ def advise(
     from elastic_consistency.studies.expected_seconds import seconds_of_advice
     from elastic_consistency.studies.on_disk.whole_files import write_json, write_whole
 
-    given = (model_mb, gbit_s, latency_s, workers)
+    given = (model_mb, gbit_s, latency_s, server_gbit_s, workers)
     path, folder = _study_file(study, trace, output, given)
     asked = _asked(path, folder, own=own, modules=tuple(allow_module or ()))
     with keeping(asked.finished.told):
@@ -92,8 +101,10 @@ def _study_file(
     if (study is None) == (trace is None):
         raise BadInputError("advise needs a STUDY or --trace, and not both.")
     if study is not None:
-        if given != (None, None, 0.0, None):
-            raise BadInputError("--model-mb, --gbit-s, --latency-s and --workers go with --trace.")
+        if given != (None, None, 0.0, None, None):
+            raise BadInputError(
+                "--model-mb, --gbit-s, --latency-s, --server-gbit-s and --workers go with --trace."
+            )
         return study, output or Path(f"{study.stem}-advice")
     assert trace is not None
     folder = output or Path(f"{trace[0].name.split('.')[0]}-advice")
@@ -111,9 +122,16 @@ def _asked(path: Path, folder: Path, *, own: bool, modules: tuple[str, ...]) -> 
 
 
 def _links(
-    model_mb: float | None, gbit_s: float | None, latency_s: float, workers: int | None
+    model_mb: float | None,
+    gbit_s: float | None,
+    latency_s: float,
+    server_gbit_s: float | None,
+    workers: int | None,
 ) -> dict[str, float]:
-    """Bytes sent, bandwidth and latency, as `fitted_study` takes them."""
+    """Bytes sent, bandwidths and latency, as `fitted_study` takes them."""
+    server = math.inf if server_gbit_s is None else server_gbit_s
+    if not server > 0:
+        raise BadInputError(f"--server-gbit-s must be a number > 0, got {server_gbit_s}")
     for name, value in (("--model-mb", model_mb), ("--gbit-s", gbit_s)):
         if value is None or not 0 < value < float("inf"):
             raise BadInputError(f"{name} must be a number > 0 with --trace, got {value}")
@@ -127,6 +145,7 @@ def _links(
         "bytes_sent": model_mb * 1e6,
         "bandwidth_bytes_per_s": gbit_s * 1e9 / 8,
         "between_s": latency_s,
+        "server_bandwidth_bytes_per_s": server * 1e9 / 8,
     }
 
 
@@ -165,8 +184,8 @@ def _show(advice: "Advice", study: "Study") -> None:
     out.print(f"[bold]{advice.answer}[/bold]")
     if advice.ties:
         out.print(f"Not to be told from {advice.best}: {', '.join(advice.ties)}.")
-    if advice.limits:
-        out.print(advice.limits)
+    for sentence in filter(None, (advice.limits, advice.assumed)):
+        out.print(sentence)
     tables = AdviceTables(advice, study)
     headings = ("contender", "time to target [s]", "saving", "step size>", "p99 staleness [steps]>")
     out.print(table("Fastest first", *headings, rows=tables.ranking()))

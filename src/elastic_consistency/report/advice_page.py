@@ -123,7 +123,7 @@ def advice_page(advice: Advice, study: Study) -> str:
 
 
 def _introduction(advice: Advice) -> str:
-    told = [advice.limits] if advice.limits else []
+    told = [sentence for sentence in (advice.limits, advice.assumed) if sentence]
     if advice.ties:
         told.append(f"Not to be told from {advice.best}: {', '.join(advice.ties)}.")
     told += advice.diverged

@@ -1,6 +1,7 @@
 """Is relaxing consistency worth it here? A ranking, its reasons, and constants to paste."""
 
 from dataclasses import dataclass
+from math import inf, isfinite
 from typing import final
 
 from threadpoolctl import threadpool_limits
@@ -41,6 +42,7 @@ class Advice:
         savings: Of each over the baseline.
         throughput_gain: Gradients a second of the asynchronous server over those of the baseline.
         limits: When asynchrony cannot win here, and why; "" if it can.
+        assumed: What is taken for granted about the server; "" if nothing is.
         steps: Largest step size of each theorem.
         estimated: Constants that are estimates; nothing is certified if there are any.
         causes: What slows the baseline down.
@@ -55,6 +57,7 @@ class Advice:
     savings: tuple[Saving, ...]
     throughput_gain: Estimate
     limits: str
+    assumed: str
     steps: tuple[CertifiedStep, ...]
     estimated: tuple[str, ...]
     causes: tuple[WhatIf, ...]
@@ -92,6 +95,7 @@ def advise(study: Study, progress: Progress) -> Advice:
         savings=stated,
         throughput_gain=gain,
         limits=_limits(gain),
+        assumed=_assumed(study),
         steps=steps,
         estimated=estimated,
         causes=causes,
@@ -145,6 +149,19 @@ def _limits(gain: Estimate) -> str:
             "every gradient instead of after every round."
         )
     return ""
+
+
+def _assumed(study: Study) -> str:
+    cluster = study.cluster
+    narrow = any(isfinite(each.uplink.bandwidth_bytes_per_s) for each in cluster.workers)
+    unlimited = cluster.n_workers > 1 and cluster.server_bandwidth_bytes_per_s == inf
+    if not (unlimited and narrow and study.payload.update_bytes):
+        return ""
+    return (
+        "Taken for granted: the server serves all workers at once, each at the full bandwidth of "
+        "its link, as one that is spread over many machines does; server_bandwidth_bytes_per_s "
+        "of the cluster sets what they share."
+    )
 
 
 def _steps(study: Study) -> tuple[tuple[CertifiedStep, ...], tuple[str, ...]]:
