@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from elastic_consistency.cli import waiting
 from elastic_consistency.cli.live import seconds_of_live_run
-from elastic_consistency.cli.waiting import announce, clock_bar
+from elastic_consistency.cli.waiting import announce, clock_bar, measured_bar
 from elastic_consistency.studies.real_processes.live_check import LiveSettings
 from elastic_consistency.validation.papers.catalogue import find
 from elastic_consistency.validation.papers.claim import Effort
@@ -33,6 +34,27 @@ def test_nothing_is_said_to_a_program(capsys):
         pass
 
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("shares", "told"),
+    [
+        ((0.01, 0.05), ""),  # too little of the work to tell
+        ((0.25, 0.5, 0.9), "elastic: about 4 s\n"),  # a second a look: 1 s is a quarter
+        ((0.6, 0.9), ""),  # 1 s is more than half: short
+    ],
+)
+def test_the_first_part_of_the_work_tells_how_long_all_of_it_takes(
+    capsys, monkeypatch, shares, told
+):
+    clock = iter(range(100))
+    monkeypatch.setattr(waiting, "perf_counter", lambda: float(next(clock)))
+
+    with measured_bar(quiet=False) as progress:
+        for share in shares:
+            progress.say("working", share)
+
+    assert capsys.readouterr().err == told
 
 
 def test_a_bar_that_follows_the_clock_lets_errors_through(capsys):

@@ -10,7 +10,7 @@ import typer
 from elastic_consistency.cli.failures import FAILED, BadInputError, keeping
 from elastic_consistency.cli.output import Json, console, print_json, progress_bar, say_aside, table
 from elastic_consistency.cli.run import Modules
-from elastic_consistency.cli.waiting import announce
+from elastic_consistency.cli.waiting import announce, clock_bar
 
 if TYPE_CHECKING:
     from elastic_consistency.studies.advice.ranking import Advice
@@ -74,7 +74,7 @@ def advise(
     from elastic_consistency.studies.on_disk.whole_files import write_json, write_whole
 
     given = (model_mb, gbit_s, latency_s, server_gbit_s, workers)
-    path, folder = _study_file(study, trace, output, given)
+    path, folder = _study_file(study, trace, output, given, quiet=json)
     asked = _asked(path, folder, own=own, modules=tuple(allow_module or ()))
     with keeping(asked.finished.told):
         announce(seconds_of_advice(asked), quiet=json, finished=asked.finished.count())
@@ -95,7 +95,12 @@ def advise(
 
 
 def _study_file(
-    study: Path | None, trace: list[Path] | None, output: Path | None, given: _Given
+    study: Path | None,
+    trace: list[Path] | None,
+    output: Path | None,
+    given: _Given,
+    *,
+    quiet: bool,
 ) -> tuple[Path, Path]:
     """The study that is asked about, and the folder of the answer."""
     if (study is None) == (trace is None):
@@ -108,7 +113,8 @@ def _study_file(
         return study, output or Path(f"{study.stem}-advice")
     assert trace is not None
     folder = output or Path(f"{trace[0].name.split('.')[0]}-advice")
-    return _study_of_trace(trace, folder, _links(*given), given[-1]), folder
+    links, workers = _links(*given), given[-1]
+    return _study_of_trace(trace, folder, links, workers, quiet=quiet), folder
 
 
 def _asked(path: Path, folder: Path, *, own: bool, modules: tuple[str, ...]) -> "Study":
@@ -150,15 +156,17 @@ def _links(
 
 
 def _study_of_trace(
-    trace: list[Path], folder: Path, links: dict[str, float], workers: int | None
+    trace: list[Path], folder: Path, links: dict[str, float], workers: int | None, *, quiet: bool
 ) -> Path:
     """Write the study of what was measured into `folder`, and say what was taken for granted."""
+    from elastic_consistency.studies.expected_reading import seconds_of_traces
     from elastic_consistency.studies.on_disk.whole_files import write_whole
     from elastic_consistency.studies.traces import read_trace
     from elastic_consistency.studies.traces.fitted_study import fitted_study
     from elastic_consistency.studies.traces.fitting import law_of
 
-    times = read_trace(trace)
+    with clock_bar("reading", seconds_of_traces(trace), quiet=quiet):
+        times = read_trace(trace)
     laws = tuple(law_of(seconds) for seconds in times.seconds)
     latencies = (links["between_s"],)
     path = folder / "fitted.toml"

@@ -12,7 +12,8 @@ from elastic_consistency.cli.bounds_tables import (
     show_search,
 )
 from elastic_consistency.cli.failures import FAILED, BadInputError
-from elastic_consistency.cli.output import Json, console, print_json, progress_bar, table
+from elastic_consistency.cli.output import Json, console, print_json, table
+from elastic_consistency.cli.waiting import measured_bar
 
 if TYPE_CHECKING:
     from elastic_consistency.bounds import Bound
@@ -111,7 +112,7 @@ def verify(
     from elastic_consistency.bounds import verify_all
 
     chosen = [_bound(name) for name in names] if names else every_bound()
-    with progress_bar(quiet=json) as progress:
+    with measured_bar(quiet=json) as progress:
         report = verify_all(bounds=chosen, listener=progress.say)
     if json:
         rows = [row_of(row, mutants=mutants) for row in report.rows]

@@ -7,6 +7,7 @@ import typer
 
 from elastic_consistency.cli.failures import BadInputError
 from elastic_consistency.cli.output import Json, console, print_json, table
+from elastic_consistency.cli.waiting import clock_bar
 
 if TYPE_CHECKING:
     from elastic_consistency.studies.traces import StepTimes
@@ -38,13 +39,15 @@ def calibrate(
     json: Json = False,
 ) -> None:
     """Fit computation times to a trace, say how well they fit, and write a study."""
+    from elastic_consistency.studies.expected_reading import seconds_of_traces
     from elastic_consistency.studies.on_disk.whole_files import write_whole
     from elastic_consistency.studies.traces import read_trace
     from elastic_consistency.studies.traces.fitting import fit_laws
     from elastic_consistency.studies.traces.table_columns import Columns
 
     _require_drawable(plot)
-    times = read_trace(trace, Columns(worker_column, time_column, seconds_per_unit))
+    with clock_bar("reading", seconds_of_traces(trace), quiet=json):
+        times = read_trace(trace, Columns(worker_column, time_column, seconds_per_unit))
     fits = tuple(fit_laws(seconds) for seconds in times.seconds)
     if output is not None:
         sizes = {"bandwidth_bytes_per_s": bandwidth, "bytes_sent": bytes_sent, "workers": workers}

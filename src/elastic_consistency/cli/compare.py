@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from elastic_consistency.cli.output import Json, console, print_json, table
+from elastic_consistency.cli.waiting import clock_bar
 
 if TYPE_CHECKING:
     from elastic_consistency.studies.summaries.side_by_side import Comparison, Pair
@@ -21,9 +22,12 @@ def compare(
     Both are schedules (.parquet) or results (result.json, or the folder of elastic run), which
     are compared contender by contender.
     """
+    from elastic_consistency.studies.expected_reading import seconds_of_rows
+    from elastic_consistency.studies.summaries.schedule_summary import summarise
     from elastic_consistency.studies.summaries.side_by_side import compare_files
 
-    found = compare_files(first, second)
+    with clock_bar("comparing", seconds_of_rows((first, second), summarise), quiet=json):
+        found = compare_files(first, second)
     if json:
         print_json({"first": first, "second": second, "comparisons": [_record(c) for c in found]})
         return

@@ -1,13 +1,16 @@
 """`elastic inspect`: what a schedule file holds."""
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from elastic_consistency.cli.output import Json, console, print_json, table
+from elastic_consistency.cli.waiting import clock_bar
 
 if TYPE_CHECKING:
+    from elastic_consistency.schedule import Schedule
     from elastic_consistency.studies.summaries.schedule_summary import ScheduleSummary
 
 
@@ -20,14 +23,20 @@ def inspect(
 ) -> None:
     """Check a schedule and say where every worker's time went, with the longest waits first."""
     from elastic_consistency.schedule.storage import load_valid_schedule
+    from elastic_consistency.schedule.timeline import save_timeline
+    from elastic_consistency.studies.expected_reading import seconds_of_rows
     from elastic_consistency.studies.summaries.schedule_summary import summarise
 
-    loaded = load_valid_schedule(schedule)
-    summary = summarise(loaded)
-    if timeline is not None:
-        from elastic_consistency.schedule.timeline import save_timeline
+    def work(loaded: "Schedule", drawing: Path | None) -> "ScheduleSummary":
+        if drawing is not None:
+            save_timeline(loaded, drawing)
+        return summarise(loaded)
 
-        save_timeline(loaded, timeline)
+    with TemporaryDirectory() as aside:
+        trial = None if timeline is None else Path(aside) / "trial.pftrace"
+        seconds = seconds_of_rows((schedule,), lambda pilot: work(pilot, trial))
+    with clock_bar("reading", seconds, quiet=json):
+        summary = work(load_valid_schedule(schedule), timeline)
     if json:
         print_json(summary)
     else:

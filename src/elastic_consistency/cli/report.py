@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from elastic_consistency.cli.output import Json, print_json
+from elastic_consistency.cli.output import Json, print_json, progress_bar
 
 
 def report(
@@ -23,22 +23,27 @@ def report(
     updates were. A study: the page that the run wrote, again from its result.json; nothing is
     computed anew.
     """
-    write = _of_schedule if source.suffix == ".parquet" else _of_study
-    page = write(source, output)
+    if source.suffix == ".parquet":
+        page = _of_schedule(source, output, quiet=json)
+    else:
+        page = _of_study(source, output)
     if json:
         print_json({"report": page})
     else:
         typer.echo(str(page))
 
 
-def _of_schedule(source: Path, output: Path | None) -> Path:
+def _of_schedule(source: Path, output: Path | None, *, quiet: bool) -> Path:
     from elastic_consistency.report.schedule_page import schedule_page
     from elastic_consistency.schedule.storage import load_valid_schedule
     from elastic_consistency.studies.on_disk.whole_files import write_whole
 
-    schedule = load_valid_schedule(source)
     page = output or source.with_suffix(".html")
-    write_whole(page, schedule_page(schedule, source.stem))
+    with progress_bar(quiet=quiet) as progress:
+        progress.say("reading", 0.0)
+        schedule = load_valid_schedule(source)
+        progress.say("drawing", 0.5)
+        write_whole(page, schedule_page(schedule, source.stem))
     return page
 
 

@@ -4,11 +4,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 from time import perf_counter
+from typing import final
 
 from elastic_consistency.cli.output import progress_bar, say_aside
 from elastic_consistency.studies.progress import Progress
 
 _LONG = 2.0  # seconds that nobody minds
+_ENOUGH, _SHARE = 0.5, 0.1  # seconds and share of work from which all of it can be told
 
 
 def announce(
@@ -47,6 +49,31 @@ def clock_bar(what: str, seconds: float, *, quiet: bool) -> Iterator[None]:
         return
     with progress_bar(quiet=quiet) as progress, _ticking(progress, what, seconds):
         yield
+
+
+@contextmanager
+def measured_bar(*, quiet: bool) -> Iterator[Progress]:
+    """A bar for work that says how far it is; its first second tells how long it will take."""
+    with progress_bar(quiet=quiet) as progress:
+        yield Progress(_Foretelling(progress, quiet=quiet).say)
+
+
+@final
+class _Foretelling:
+    """Passes progress on, and says once how long all of it will take if that is long."""
+
+    __slots__ = ("_begin", "_progress", "_quiet", "_told")
+
+    def __init__(self, progress: Progress, *, quiet: bool) -> None:
+        self._progress, self._quiet = progress, quiet
+        self._begin, self._told = perf_counter(), False
+
+    def say(self, what: str, done: float) -> None:
+        elapsed = perf_counter() - self._begin
+        if not self._told and done > _SHARE and elapsed > _ENOUGH:
+            self._told = True
+            announce(elapsed / done, quiet=self._quiet)
+        self._progress.say(what, done)
 
 
 @contextmanager

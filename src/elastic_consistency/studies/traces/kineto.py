@@ -26,7 +26,7 @@ _HOST_COLLECTIVES = ("gloo:", "mpi:")  # on a thread of their own
 _NEITHER = "neither step nor kernel"
 _NO_STEPS = (
     "file without steps (torch.profiler writes them with a schedule: profile(schedule=...), and "
-    "prof.step() after each step)"
+    "prof.step() after each step; with repeat=1, or a step that begins a cycle drops the last one)"
 )
 
 

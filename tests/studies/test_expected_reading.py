@@ -1,0 +1,56 @@
+"""Work on large files is foretold from a small piece of it."""
+
+from itertools import count
+
+import pytest
+
+from elastic_consistency.simulator import Cluster, Until, Worker, simulate
+from elastic_consistency.simulator.delays import Constant
+from elastic_consistency.simulator.protocols import AsynchronousServer
+from elastic_consistency.studies import expected_reading
+from elastic_consistency.studies.expected_reading import seconds_of_rows, seconds_of_traces
+
+
+@pytest.fixture
+def seconds_pass(monkeypatch):
+    """Each look at the clock is a second later."""
+    clock = count()
+    monkeypatch.setattr(expected_reading, "perf_counter", lambda: float(next(clock)))
+
+
+@pytest.fixture
+def saved(tmp_path):
+    path = tmp_path / "schedule.parquet"
+    cluster = Cluster((Worker(Constant(0.1)),) * 2)
+    simulate(AsynchronousServer(), cluster, until=Until(jobs=50), seed=0).save(path)
+    return path
+
+
+def test_short_schedules_and_other_files_are_not_worth_a_word(saved, tmp_path):
+    other = tmp_path / "other.parquet"
+    other.write_text("no parquet")
+
+    assert seconds_of_rows((saved, other, tmp_path / "none.parquet"), len) == 0
+
+
+def test_seconds_grow_with_the_rows(saved, monkeypatch, seconds_pass):
+    """The pilot takes one second: two files take twice as long as one."""
+    monkeypatch.setattr(expected_reading, "_LARGE_ROWS", 1)
+    pilots = []
+
+    one = seconds_of_rows((saved,), pilots.append)
+    two = seconds_of_rows((saved, saved), pilots.append)
+
+    assert two == pytest.approx(2 * one)
+    assert one == pytest.approx(expected_reading._rows_in(saved) / len(pilots[0].rows))
+
+
+def test_the_first_megabyte_of_a_trace_tells_of_the_rest(tmp_path, monkeypatch, seconds_pass):
+    """One second for the head: a file of four heads takes four."""
+    path = tmp_path / "trace.json"
+    path.write_text('{"traceEvents": [' + ", ".join(['{"ph": "X"}'] * 1000) + "]}")
+    monkeypatch.setattr(expected_reading, "_LARGE_BYTES", 100)
+    monkeypatch.setattr(expected_reading, "_PILOT_CHARACTERS", path.stat().st_size // 4)
+
+    assert seconds_of_traces([path]) == pytest.approx(4, rel=0.01)
+    assert seconds_of_traces([tmp_path / "steps.csv"]) == 0
