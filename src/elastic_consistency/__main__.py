@@ -1,8 +1,6 @@
 """`python -m elastic_consistency` is the command `elastic`."""
 
-import sys
-
-from elastic_consistency.cli import main
+from elastic_consistency.cli import command
 
 if __name__ == "__main__":
-    sys.exit(main())
+    command()

@@ -40,15 +40,15 @@ def test_nothing_is_said_to_a_program(capsys):
     ("shares", "told"),
     [
         ((0.01, 0.05), ""),  # too little of the work to tell
-        ((0.25, 0.5, 0.9), "elastic: about 4 s\n"),  # a second a look: 1 s is a quarter
-        ((0.6, 0.9), ""),  # 1 s is more than half: short
+        ((0.1, 0.35, 0.9), "elastic: about 2.3 s\n"),  # 0.5 s for a quarter, 0.65 to go
+        ((0.6, 0.9), ""),  # 0.5 s for a third, 0.1 to go: short
     ],
 )
 def test_the_first_part_of_the_work_tells_how_long_all_of_it_takes(
     capsys, monkeypatch, shares, told
 ):
     clock = iter(range(100))
-    monkeypatch.setattr(waiting, "perf_counter", lambda: float(next(clock)))
+    monkeypatch.setattr(waiting, "perf_counter", lambda: next(clock) / 2)
 
     with measured_bar(quiet=False) as progress:
         for share in shares:

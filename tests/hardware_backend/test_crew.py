@@ -32,7 +32,8 @@ class _Watch:
 
     def __init__(self, monkeypatch, size: int) -> None:
         self.now, self.script, self.said = 0.0, [], {}
-        self.crew, self.processes, self._ends = _Crew(size, PATIENCE), [], []
+        self.rows, self.processes, self._ends = [], [], []
+        self.crew = _Crew(size, PATIENCE, self.rows.append)
         monkeypatch.setattr(ranks, "time", SimpleNamespace(monotonic=lambda: self.now))
         monkeypatch.setattr(ranks, "wait", self._wait)
         for _ in range(size):
@@ -133,6 +134,20 @@ def test_a_rank_that_waits_for_its_time_is_no_deadlock(watch):
     failures = watch.outcome(dict.fromkeys(range(3), napping))
 
     assert set(failures.values()) == {"ValueError: at last"}
+
+
+def test_the_listener_hears_of_the_slowest_rank_once_all_have_begun(watch):
+    """Rank 2 begins late and does two rows a second, the others stand at row 9."""
+    stands = ("alive", (9, False, 0))
+
+    def late(now):
+        if now > 4:
+            return "error", ("ValueError: at last", "")
+        return ("alive", (2 * int(now), False, 0)) if now >= 2 else None
+
+    watch.outcome({0: stands, 1: stands, 2: late})
+
+    assert list(dict.fromkeys(watch.rows)) == [4, 6, 8]
 
 
 def test_survivors_that_say_nothing_are_stopped(watch):

@@ -8,6 +8,7 @@ import sys
 import textwrap
 import time
 from dataclasses import replace
+from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 
 import psutil
@@ -149,6 +150,33 @@ def test_ranks_die_with_their_parent(tmp_path):
     born = [int(pid) for pid in pids.read_text().split()]
 
     _until(lambda: not any(_lives(pid) for pid in born))
+
+
+@pytest.mark.parametrize("bytes_sent", [0, 1, 40, 4000])
+def test_a_rank_whose_parent_is_killed_while_it_is_born_ends_without_a_word(bytes_sent):
+    """It is a process that reads from its parent what it shall do, and gets half of it."""
+    script = (
+        "import sys\n"
+        "import elastic_consistency.hardware_backend.processes.orphans\n"
+        "from multiprocessing import spawn\n"
+        "spawn._main(sys.stdin.fileno(), None)\n"
+    )
+    half = bytes(ForkingPickler.dumps({"dir": "x" * 5000}))[:bytes_sent]
+
+    born = subprocess.run([sys.executable, "-c", script], input=half, capture_output=True)
+
+    assert (born.returncode, born.stderr) == (1, b"")
+
+
+def test_other_errors_of_a_rank_that_is_born_are_shown():
+    script = (
+        "import elastic_consistency.hardware_backend.processes.orphans\n"
+        "raise ImportError('no such task')\n"
+    )
+
+    born = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+
+    assert born.stderr.endswith("ImportError: no such task\n")
 
 
 def _lives(pid: int) -> bool:

@@ -3,7 +3,7 @@
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +15,7 @@ from elastic_consistency.cli.waiting import announce, clock_bar
 if TYPE_CHECKING:
     from elastic_consistency.studies.advice.ranking import Advice
     from elastic_consistency.studies.study import Study
+    from elastic_consistency.studies.traces import StepTimes
 
 _StudyFile = Annotated[
     Path | None, typer.Argument(help="A study as TOML or YAML; or give --trace instead.")
@@ -165,9 +166,13 @@ def _study_of_trace(
     from elastic_consistency.studies.traces.fitted_study import fitted_study
     from elastic_consistency.studies.traces.fitting import law_of
 
-    with clock_bar("reading", seconds_of_traces(trace), quiet=quiet):
-        times = read_trace(trace)
-    laws = tuple(law_of(seconds) for seconds in times.seconds)
+    def fitted(paths: list[Path]) -> tuple["StepTimes", tuple[Any, ...]]:
+        times = read_trace(paths)
+        return times, tuple(law_of(seconds) for seconds in times.seconds)
+
+    long = seconds_of_traces(trace, lambda piece: fitted([piece]))
+    with clock_bar("reading and fitting", long, quiet=quiet):
+        times, laws = fitted(trace)
     latencies = (links["between_s"],)
     path = folder / "fitted.toml"
     write_whole(path, fitted_study(times, laws, latencies_s=latencies, workers=workers, **links))

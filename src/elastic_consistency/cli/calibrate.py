@@ -46,9 +46,15 @@ def calibrate(
     from elastic_consistency.studies.traces.table_columns import Columns
 
     _require_drawable(plot)
-    with clock_bar("reading", seconds_of_traces(trace), quiet=json):
-        times = read_trace(trace, Columns(worker_column, time_column, seconds_per_unit))
-    fits = tuple(fit_laws(seconds) for seconds in times.seconds)
+    columns = Columns(worker_column, time_column, seconds_per_unit)
+
+    def fitted(paths: list[Path]) -> tuple["StepTimes", tuple[tuple["Fit", ...], ...]]:
+        times = read_trace(paths, columns)
+        return times, tuple(fit_laws(seconds) for seconds in times.seconds)
+
+    long = seconds_of_traces(trace, lambda piece: fitted([piece]))
+    with clock_bar("reading and fitting", long, quiet=json):
+        times, fits = fitted(trace)
     if output is not None:
         sizes = {"bandwidth_bytes_per_s": bandwidth, "bytes_sent": bytes_sent, "workers": workers}
         text = _study(times, sizes | _latencies(latency_s, rtt), empirical=empirical)

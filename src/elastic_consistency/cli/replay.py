@@ -10,6 +10,7 @@ import typer
 from elastic_consistency.cli.failures import FAILED, BadInputError, RunFailedError
 from elastic_consistency.cli.output import Json, console, print_json, say_aside
 from elastic_consistency.cli.run import Modules
+from elastic_consistency.cli.waiting import measured_bar
 
 if TYPE_CHECKING:
     from elastic_consistency.studies.real_processes.parity_check import ParityCheck, ReplaySettings
@@ -64,8 +65,9 @@ def replay(
     step_size = step_share / loaded.oracle.constants().smoothness
     rule, seeds = with_step_size(chosen.rule, step_size), tuple(range(replicates))
     options: dict[str, Any] = {"codec": chosen.codec, "sample_seeds": seeds}
-    with on_device(device):
-        check = check_parity(schedule, loaded.oracle, rule, settings=settings, **options)
+    with on_device(device), measured_bar(quiet=json) as progress:
+        options |= {"settings": settings, "progress": progress}
+        check = check_parity(schedule, loaded.oracle, rule, **options)
     if check.error is None:
         raise RunFailedError(check.skipped)
     if json:

@@ -62,17 +62,21 @@ def measured_bar(*, quiet: bool) -> Iterator[Progress]:
 class _Foretelling:
     """Passes progress on, and says once how long all of it will take if that is long."""
 
-    __slots__ = ("_begin", "_progress", "_quiet", "_told")
+    __slots__ = ("_begin", "_first", "_progress", "_quiet", "_told")
 
     def __init__(self, progress: Progress, *, quiet: bool) -> None:
         self._progress, self._quiet = progress, quiet
         self._begin, self._told = perf_counter(), False
+        self._first: tuple[float, float] | None = None
 
     def say(self, what: str, done: float) -> None:
         elapsed = perf_counter() - self._begin
-        if not self._told and done > _SHARE and elapsed > _ENOUGH:
+        if self._first is None:
+            self._first = elapsed, done  # what came before is done once
+        taken, share = elapsed - self._first[0], done - self._first[1]
+        if not self._told and share > _SHARE and elapsed > _ENOUGH:
             self._told = True
-            announce(elapsed / done, quiet=self._quiet)
+            announce(elapsed + taken * (1 - done) / share, quiet=self._quiet)
         self._progress.say(what, done)
 
 

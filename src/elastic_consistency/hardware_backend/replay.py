@@ -1,5 +1,6 @@
 """Replaying a schedule on real processes that exchange real messages."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -58,6 +59,7 @@ def replay(
     pace: float = 0.0,
     timeout: float = 60.0,
     port: int = 0,
+    listener: Callable[[float], None] = lambda _share: None,
 ) -> Replay:
     """Replay a schedule on several processes of this machine, in its logical order.
 
@@ -84,6 +86,7 @@ def replay(
             fast as possible.
         timeout: Seconds without progress after which a rank is said to hang.
         port: Port through which the ranks meet, 0 for any free one.
+        listener: Told now and then the share of the rows that every rank has behind it.
 
     Raises:
         RanksError: If a rank fails, is killed or hangs; no process is left behind.
@@ -97,7 +100,12 @@ def replay(
         schedule, oracle, rule, codec, tuple(seeds), placement, device, dtype, ordered, loss, pace
     )
     parts = run_ranks(
-        _replay_part, [order] * placement.n_ranks, timeout=timeout, backend=backend, port=port
+        _replay_part,
+        [order] * placement.n_ranks,
+        timeout=timeout,
+        backend=backend,
+        port=port,
+        listener=lambda row: listener(row / len(schedule.rows)),
     )
     models = {replica: model for part in parts for replica, model in part.models.items()}
     traces = {name: trace for part in parts for name, trace in part.traces.items()}

@@ -135,8 +135,8 @@ def png_of(drawing: Any) -> bytes:
 
     light = _light_colours()
     for artist in drawing.findobj():
-        known = artist.properties()
-        found = {name: _repainted(known[name], light) for name in _COLOURED if name in known}
+        getters = {name: getattr(artist, f"get_{name}", None) for name in _COLOURED}
+        found = {name: _repainted(get(), light) for name, get in getters.items() if get}
         artist.set(**{name: colour for name, colour in found.items() if colour is not None})
     buffer = BytesIO()
     FigureCanvasAgg(drawing)

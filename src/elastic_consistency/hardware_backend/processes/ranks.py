@@ -15,6 +15,7 @@ from elastic_consistency.hardware_backend.processes.failures import RanksError
 from elastic_consistency.hardware_backend.processes.invitation import Invitation, enter
 
 _PRELOADED = [
+    "elastic_consistency.hardware_backend.processes.orphans",
     "elastic_consistency.hardware_backend.processes.rank_process",
     "elastic_consistency.hardware_backend.rank_replay",
     "elastic_consistency.hardware_backend.live.rank_live",
@@ -32,6 +33,7 @@ def run_ranks(
     timeout: float = 60.0,
     backend: str = "gloo",
     port: int = 0,
+    listener: Callable[[int], None] = lambda _row: None,
 ) -> list[Any]:
     """Run `task(rank, argument)` in one process a rank, and return what each returned.
 
@@ -45,6 +47,7 @@ def run_ranks(
             ranks together, are said to hang; longer than the longest single gradient.
         backend: Of torch.distributed.
         port: Port on this machine through which the ranks meet, 0 for any free one.
+        listener: Told now and then the row that every rank has reached, see `Progress.row`.
 
     Raises:
         RanksError: If a rank fails, is killed or hangs. All others are stopped by then.
@@ -52,7 +55,7 @@ def run_ranks(
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(_PRELOADED)
     start_fork_server()
-    crew = _Crew(len(arguments), timeout)
+    crew = _Crew(len(arguments), timeout, listener)
     try:
         for number, argument in enumerate(arguments):
             mine, theirs = context.Pipe()
@@ -133,8 +136,8 @@ class _Member:
 class _Crew:
     """All ranks of one run."""
 
-    def __init__(self, size: int, timeout: float) -> None:
-        self._size, self._timeout = size, timeout
+    def __init__(self, size: int, timeout: float, listener: Callable[[int], None]) -> None:
+        self._size, self._timeout, self._listener = size, timeout, listener
         self._members: dict[int, _Member] = {}
         self._results: dict[int, Any] = {}
         self._failures: dict[int, str] = {}
@@ -209,6 +212,7 @@ class _Crew:
             return
         if kind == "alive":
             member.hear(content)
+            self._tell()
         elif kind == "port":
             self._pass_on(content)
         elif kind == "result":
@@ -216,6 +220,11 @@ class _Crew:
         else:
             self._details[number] = content[1]
             self._fail(number, content[0])
+
+    def _tell(self) -> None:
+        rows = [-1 if m.state is None else m.state[0] for m in self._members.values()]
+        if (row := min(rows)) >= 0:
+            self._listener(row)
 
     def _pass_on(self, port: int) -> None:
         for number, member in self._members.items():

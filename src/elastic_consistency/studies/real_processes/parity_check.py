@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -12,6 +12,10 @@ from elastic_consistency.optimization.compression import AbstractCodec
 from elastic_consistency.optimization.oracles import AbstractOracle
 from elastic_consistency.optimization.update_rules import AbstractRule
 from elastic_consistency.schedule import Schedule
+from elastic_consistency.studies.progress import Progress
+
+if TYPE_CHECKING:
+    from elastic_consistency.hardware_backend import Replay
 
 # float32 has 29 bits less than float64. bfloat16 has no useful tolerance for every schedule.
 TOLERANCES = {"float64": 1e-12, "float32": 1e-12 * 2**29}
@@ -119,8 +123,9 @@ def check_parity(
     codec: AbstractCodec | None = None,
     sample_seeds: tuple[int, ...] = (0, 1),
     settings: ReplaySettings | None = None,
+    progress: Progress | None = None,
 ) -> ParityCheck:
-    """Load a schedule file, execute it, replay it on gloo processes, and compare.
+    """Load a schedule file, replay it on gloo processes, execute it, and compare.
 
     Args:
         path: The schedule as parquet.
@@ -129,12 +134,18 @@ def check_parity(
         codec: Compression of updates.
         sample_seeds: One a replicate.
         settings: How to replay it.
+        progress: Who is told how far the replay is.
     """
+    from elastic_consistency.hardware_backend import parity
+
     chosen = settings or ReplaySettings()
     schedule = Schedule.load(path)
     error, lateness, skipped = None, np.full(1, np.nan), "" if has_torch() else NO_TORCH
     if not skipped:
-        error, lateness = _both_ways(schedule, oracle, rule, codec, sample_seeds, chosen)
+        options: dict[str, Any] = {"seeds": sample_seeds, "codec": codec}
+        replayed = _replayed(schedule, oracle, rule, options, chosen, progress or Progress())
+        measured = execute(schedule, oracle, rule, **options)
+        error, lateness = parity(replayed, measured), replayed.lateness
     paced = bool(np.isfinite(lateness).any())
     return ParityCheck(
         schedule=path.name,
@@ -161,28 +172,25 @@ def has_torch() -> bool:
     return find_spec("torch") is not None
 
 
-def _both_ways(
+def _replayed(
     schedule: Schedule,
     oracle: AbstractOracle,
     rule: AbstractRule,
-    codec: AbstractCodec | None,
-    seeds: tuple[int, ...],
+    options: dict[str, Any],
     settings: ReplaySettings,
-) -> tuple[float, np.ndarray]:
-    """Relative difference, and the lateness of every row."""
-    from elastic_consistency.hardware_backend import parity, replay
+    progress: Progress,
+) -> "Replay":
+    from elastic_consistency.hardware_backend import replay
 
-    measured = execute(schedule, oracle, rule, seeds=seeds, codec=codec)
-    replayed = replay(
+    return replay(
         schedule,
         oracle,
         rule,
-        seeds=seeds,
-        codec=codec,
         ranks=settings.ranks,
         device=settings.device,
         dtype=settings.dtype,
         ordered=settings.ordered,
         pace=settings.pace,
+        listener=lambda share: progress.say("replaying", share),
+        **options,
     )
-    return parity(replayed, measured), replayed.lateness
