@@ -12,6 +12,7 @@ from elastic_consistency.cli.waiting import clock_bar
 if TYPE_CHECKING:
     from elastic_consistency.studies.traces import StepTimes
     from elastic_consistency.studies.traces.fitting import Fit
+    from elastic_consistency.studies.traces.table_columns import Columns
 
 
 def calibrate(
@@ -41,20 +42,13 @@ def calibrate(
     """Fit computation times to a trace, say how well they fit, and write a study."""
     from elastic_consistency.studies.expected_reading import seconds_of_traces
     from elastic_consistency.studies.on_disk.whole_files import write_whole
-    from elastic_consistency.studies.traces import read_trace
-    from elastic_consistency.studies.traces.fitting import fit_laws
     from elastic_consistency.studies.traces.table_columns import Columns
 
     _require_drawable(plot)
     columns = Columns(worker_column, time_column, seconds_per_unit)
-
-    def fitted(paths: list[Path]) -> tuple["StepTimes", tuple[tuple["Fit", ...], ...]]:
-        times = read_trace(paths, columns)
-        return times, tuple(fit_laws(seconds) for seconds in times.seconds)
-
-    long = seconds_of_traces(trace, lambda piece: fitted([piece]))
+    long = seconds_of_traces(trace, lambda piece: _fitted([piece], columns))
     with clock_bar("reading and fitting", long, quiet=json):
-        times, fits = fitted(trace)
+        times, fits = _fitted(trace, columns)
     if output is not None:
         sizes = {"bandwidth_bytes_per_s": bandwidth, "bytes_sent": bytes_sent, "workers": workers}
         text = _study(times, sizes | _latencies(latency_s, rtt), empirical=empirical)
@@ -62,6 +56,16 @@ def calibrate(
     if plot is not None:
         write_whole(plot, _drawing(times, fits, plot.suffix))
     return print_json(_record(times, fits)) if json else _show(times, fits, output)
+
+
+def _fitted(
+    paths: list[Path], columns: "Columns"
+) -> tuple["StepTimes", tuple[tuple["Fit", ...], ...]]:
+    from elastic_consistency.studies.traces import read_trace
+    from elastic_consistency.studies.traces.fitting import fit_laws
+
+    times = read_trace(paths, columns)
+    return times, tuple(fit_laws(seconds) for seconds in times.seconds)
 
 
 def _require_drawable(plot: Path | None) -> None:

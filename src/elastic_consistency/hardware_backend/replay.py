@@ -99,13 +99,13 @@ def replay(
     order = Order(
         schedule, oracle, rule, codec, tuple(seeds), placement, device, dtype, ordered, loss, pace
     )
+
+    def tell(row: int) -> None:
+        listener(row / len(schedule.rows))
+
+    orders = [order] * placement.n_ranks
     parts = run_ranks(
-        _replay_part,
-        [order] * placement.n_ranks,
-        timeout=timeout,
-        backend=backend,
-        port=port,
-        listener=lambda row: listener(row / len(schedule.rows)),
+        _replay_part, orders, timeout=timeout, backend=backend, port=port, listener=tell
     )
     models = {replica: model for part in parts for replica, model in part.models.items()}
     traces = {name: trace for part in parts for name, trace in part.traces.items()}
