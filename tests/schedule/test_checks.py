@@ -70,6 +70,7 @@ def test_an_add_without_a_finite_weight_is_refused(handmade, tamper, weight):
         ("jobs", {("worker", 0): 1}, "job worker"),
         ("jobs", {("share", 0): NAN}, "job share"),
         ("jobs", {("share", 0): float("inf")}, "job share"),
+        ("jobs", {("round", 0): -9}, "range"),
         ("jobs", {("begin", 0): NAN}, "begin"),
         ("jobs", {("begin", 0): 9.0}, "begin"),
         ("jobs", {("begin", 4): 0.0}, "begin"),

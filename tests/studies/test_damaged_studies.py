@@ -77,17 +77,24 @@ def test_a_link_may_be_written_once_and_meant_twice(tmp_path):
     assert read_file(path) == {"a": {"x": 1, "y": 2}, "b": {"x": 3, "y": 2}}
 
 
-WRONG = {
-    "count = 3": ("count = 1000001", r"workers\[0\]\.count must be less than or equal to 1000000"),
-    "format = 1": ("format = '1'", "format must be 1, got '1'"),
-    "batch = ": ("batch = 2.5 #", "problem.batch must be a whole number, got 2.5"),
-    "name = ": ("name = [1] #", r"name must be a text, got \[1\]"),
-}
+FEWER = "must be less than or equal to 1000000"
+WRONG = [
+    ("count = 3", "count = 1000001", rf"workers\[0\]\.count {FEWER}"),
+    ("format = 1", "format = '1'", "format must be 1, got '1'"),
+    ("format = 1", "format = true", "format must be 1, got True"),
+    ("format = 1", "format = 1.0", "format must be 1, got 1.0"),
+    ("batch = ", "batch = 2.5 #", "problem.batch must be a whole number, got 2.5"),
+    ("batch = ", "batch = 1000001 #", f"problem.batch {FEWER}, got 1000001"),
+    ("replicates = 8", "replicates = 1000001", f"seeds.replicates {FEWER}"),
+    ("replicates = 256", "replicates = 1000001", f"certificate.replicates {FEWER}"),
+    ("name = ", "name = [1] #", r"name must be a text, got \[1\]"),
+    ("name = ", 'name = "a\\nb" #', r"name must be a text on one line, got 'a\\nb'"),
+    ('name = "async', 'name = "\\tasync', r"contenders\[0\]\.name must be a text on one line"),
+]
 
 
-@pytest.mark.parametrize("found", WRONG)
-def test_a_value_of_another_type_is_told_in_words(tmp_path, found):
-    wrong, told = WRONG[found]
+@pytest.mark.parametrize(("found", "wrong", "told"), WRONG)
+def test_a_value_of_another_type_is_told_in_words(tmp_path, found, wrong, told):
     path = tmp_path / "a.toml"
     text = preset_text("laptop")
     assert found in text

@@ -267,6 +267,20 @@ def test_a_point_that_fails_does_not_cost_the_others(content, tmp_path, monkeypa
     assert len(path.read_text().splitlines()) == 4
 
 
+def test_a_point_without_a_pilot_is_foretold_by_the_other_one(content, tmp_path, monkeypatch):
+    """Six points, of which the first one fails and the last one takes seven seconds."""
+
+    def seconds(study):
+        if study.contenders[1].jobs == 30:
+            raise ValueError("no such thing")
+        return 7.0
+
+    monkeypatch.setattr(module, "seconds_of_comparison", seconds)
+
+    assert content["sweep"][1]["values"][0] == 30
+    assert module.seconds_of_sweep(content, tmp_path / "s.toml", tmp_path / "p") == (42.0, 0)
+
+
 def test_two_axes_of_one_field_are_refused(content):
     content["sweep"].append(content["sweep"][0])
 

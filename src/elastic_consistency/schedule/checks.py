@@ -68,6 +68,7 @@ def check_ranges(schedule: Schedule) -> None:
     refuse("range", strangers, nowhere(len(jobs)), "every job needs a worker")
     wrong = (jobs.block < -1) | (jobs.block >= meta.n_blocks)
     refuse("range", wrong, nowhere(len(jobs)), "a job's block must exist")
+    refuse("range", jobs.round < -1, nowhere(len(jobs)), "a job's round must be -1 or more")
 
 
 def check_time(schedule: Schedule) -> None:

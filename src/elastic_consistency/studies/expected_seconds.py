@@ -14,6 +14,7 @@ from elastic_consistency.studies.on_disk.finished_work import FinishedWork
 from elastic_consistency.studies.study import Certificate, Contender, Study
 
 _PILOT = 16  # a pilot has a sixteenth of the gradients, and at least three a worker
+_LONGEST_PILOT = 20_000
 
 
 @final
@@ -83,8 +84,8 @@ def cost_of(study: Study, contender: Contender) -> Cost:
 
 def _pilot(study: Study, contender: Contender, seed: int) -> tuple[Contender, Schedule]:
     """A short run; the whole one where a protocol refuses what is less than one of its rounds."""
-    least = 3 * study.cluster.n_workers
-    short = replace(contender, jobs=min(contender.jobs, max(least, contender.jobs // _PILOT)))
+    least, share = 3 * study.cluster.n_workers, min(contender.jobs // _PILOT, _LONGEST_PILOT)
+    short = replace(contender, jobs=min(contender.jobs, max(least, share)))
     try:
         return short, schedule_of(study, short, seed)
     except ValueError:

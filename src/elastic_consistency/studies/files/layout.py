@@ -7,15 +7,30 @@ with a field `kind`; their fields are those of the class and are checked when th
 from math import inf
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
 
-from elastic_consistency.studies.files.problem_tables import NotNegative, Positive, Table, Whole
+from elastic_consistency.studies.files.problem_tables import (
+    Count,
+    NotNegative,
+    Positive,
+    Table,
+    Whole,
+)
 
 MOST_WORKERS = 10**6
 Part = dict[str, Any] | str
 Bandwidth = Annotated[float, Field(gt=0)]
 Seed = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(gt=0, lt=1)]
+Name = Annotated[str, Field(min_length=1, pattern=r"^[^\x00-\x1f\x7f]*$")]
+
+
+def _a_number(value: Any) -> Any:
+    """Refuse true and 1.0, which equal 1 in Python."""
+    if type(value) is not int:
+        raise PydanticCustomError("not_the_version", "1")
+    return value
 
 
 class WorkerTable(Table):
@@ -74,7 +89,7 @@ class ContenderTable(Table):
         loss_every: Changes of the model from one look at the loss to the next.
     """
 
-    name: Annotated[str, Field(min_length=1)]
+    name: Name
     protocol: Part
     rule: Part = "sgd"
     codec: Part = "identity"
@@ -91,7 +106,7 @@ class SeedRange(Table):
     """
 
     first: Seed
-    count: Annotated[int, Field(ge=1, le=10**6)]
+    count: Count
 
 
 class SeedsTable(Table):
@@ -105,7 +120,7 @@ class SeedsTable(Table):
 
     timing: SeedRange
     tuning: SeedRange
-    replicates: Whole
+    replicates: Count
 
 
 class ComparisonTable(Table):
@@ -136,7 +151,7 @@ class CertificateTable(Table):
     """
 
     gradients: Annotated[int, Field(ge=1, le=1000)]
-    replicates: Annotated[int, Field(ge=2)]
+    replicates: Annotated[int, Field(ge=2, le=10**6)]
     timing_seed: Seed = 0
     radius: Annotated[float, Field(gt=1, allow_inf_nan=False)] = 1.25
     error_rate: Share = 0.01
@@ -186,8 +201,8 @@ class StudyTable(Table):
         sweep: Axes along which the study is repeated.
     """
 
-    format: Literal[1]
-    name: Annotated[str, Field(min_length=1)]
+    format: Annotated[Literal[1], BeforeValidator(_a_number)]
+    name: Name
     problem: dict[str, Any]
     links: dict[str, dict[str, Any]] = Field(default_factory=dict)
     cluster: ClusterTable

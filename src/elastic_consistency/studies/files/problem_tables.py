@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 Whole = Annotated[int, Field(ge=1, le=10**9)]  # beyond a billion nothing here fits into memory
+Count = Annotated[int, Field(ge=1, le=10**6)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -40,13 +41,13 @@ class _OnData(Table):
         data: "breast_cancer", "digits" or "mnist", which ship with packages; or a path: of a
             LIBSVM file, or of a folder with Fashion-MNIST in IDX format.
         unit_length: Whether every sample is scaled to length 1.
-        batch: Samples a gradient.
+        batch: Samples a gradient, at most a million.
         shards: Which samples each worker has.
     """
 
     data: Annotated[str, Field(min_length=1)]
     unit_length: bool = True
-    batch: Whole
+    batch: Count
     shards: ShardsTable | None = None
 
 
@@ -84,7 +85,7 @@ class MultilayerPerceptronTable(_OnData):
     """
 
     kind: Literal["multilayer_perceptron"]
-    hidden: list[Whole]
+    hidden: list[Count]
     ridge: NotNegative = 0.0
     seed: Annotated[int, Field(ge=0)] = 0
 

@@ -9,6 +9,7 @@ from elastic_consistency.studies.files.errors import FieldError, shown, unknown_
 # What pydantic calls a type, in the words of `building`.
 _WORDS = {
     "string_type": "a text",
+    "string_pattern_mismatch": "a text on one line",
     "string_too_short": "a text that is not empty",
     "int_type": "a whole number",
     "int_from_float": "a whole number",

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, Future, as_completed
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -106,12 +107,16 @@ def seconds_of_sweep(
 ) -> tuple[float, int]:
     """Seconds that `run_sweep` will take here, roughly, and the number of finished points.
 
-    The first and the last open point are taken for all of them; see `run_sweep` for the rest.
+    The first and the last open point are taken for all of them, as far as they run; see
+    `run_sweep` for the rest.
     """
     points, store = _points(content, path, modules), PointStore(output)
     left = [point for point in points if point.key not in store.finished]
     ends = left[:: max(1, len(left) - 1)]
-    costs = [seconds_of_comparison(study_of(p.content, path, modules=modules)) for p in ends]
+    costs = []
+    for point in ends:
+        with suppress(Exception):  # it is told when the point has its turn
+            costs.append(seconds_of_comparison(study_of(point.content, path, modules=modules)))
     return len(left) * sum(costs) / max(1, len(costs)), len(points) - len(left)
 
 
