@@ -136,12 +136,12 @@ def check_parity(
         settings: How to replay it.
         progress: Who is told how far the replay is.
     """
-    from elastic_consistency.hardware_backend import parity
-
     chosen = settings or ReplaySettings()
     schedule = Schedule.load(path)
     error, lateness, skipped = None, np.full(1, np.nan), "" if has_torch() else NO_TORCH
     if not skipped:
+        from elastic_consistency.hardware_backend import parity
+
         options: dict[str, Any] = {"seeds": sample_seeds, "codec": codec}
         replayed = _replayed(schedule, oracle, rule, options, chosen, progress or Progress())
         measured = execute(schedule, oracle, rule, **options)
