@@ -4,7 +4,11 @@ import json
 
 import pytest
 
+from elastic_consistency.cli.live import _keep
 from elastic_consistency.schedule import Schedule
+from elastic_consistency.simulator import Cluster, Until, simulate
+from elastic_consistency.simulator.delays import Constant
+from elastic_consistency.simulator.protocols import AllReduce
 from elastic_consistency.studies.real_processes.live_check import LIVE_PROTOCOLS
 
 
@@ -42,6 +46,20 @@ def test_the_text_names_clock_error_difference_and_staleness(elastic, study_file
     assert "equal, relative difference" in text
 
 
+def test_a_record_without_room_is_kept_elsewhere(tmp_path, monkeypatch):
+    """Real time cannot be run again, so a full disk must not cost the record."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    (tmp_path / "file").touch()
+    schedule = simulate(AllReduce(), Cluster.alike(2, Constant(1.0)), until=Until(jobs=4), seed=0)
+
+    with pytest.raises(OSError, match="Not a directory") as caught:
+        _keep(schedule, tmp_path / "file" / "live.parquet")
+
+    (spare,) = tmp_path.glob("elastic-live-*/live.parquet")
+    assert caught.value.__notes__ == [f"the schedule is in {spare}: elastic inspect {spare}"]
+    assert Schedule.load(spare).digest() == schedule.digest()
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -52,6 +70,7 @@ def test_the_text_names_clock_error_difference_and_staleness(elastic, study_file
         (("server", "--contender", "a"), "--contender must come with --study"),
         (("pairwise", "--workers", "1"), "at least 2 workers"),
         (("server", "--output", "nowhere/x.parquet"), "in a folder that exists"),
+        (("server", "--output", "."), "file '.' is a directory"),
         (
             ("server", "--read-pause-s", "0.1"),
             "read_pause_s must be finite seconds >= 0 with hogwild",

@@ -200,11 +200,17 @@ def _show(advice: "Advice", study: "Study") -> None:
     for sentence in filter(None, (advice.limits, advice.assumed)):
         out.print(sentence)
     tables = AdviceTables(advice, study)
-    headings = ("contender", "time to target [s]", "saving", "step size>", "p99 staleness [steps]>")
+    headings = (
+        "contender",
+        "time to target [s]",
+        "saving",
+        "step size>",
+        "p99 staleness\n[steps]>",
+    )
     out.print(table("Fastest first", *headings, rows=tables.ranking()))
     out.print(table(tables.causes_title(), *CAUSES[:-1], f"{CAUSES[-1]}>", rows=tables.causes()))
     out.print(f"Breaks first: {advice.weakest}.")
     out.print(f"Gradients a second, asynchronous over baseline: {tables.throughput()}")
-    headings = ("theorem", "binding assumption", "largest step size>", "says something up to>")
+    headings = ("theorem", "binding assumption", "largest\nstep size>", "says something\nup to>")
     out.print(table("Step sizes of the theorems", *headings, rows=tables.steps()))
     out.print(table("Constants to paste", "constant", "value>", "why", rows=tables.settings()))

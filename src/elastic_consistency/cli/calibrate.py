@@ -20,7 +20,9 @@ def calibrate(
         list[Path],
         typer.Argument(help="Kineto (one file a rank), Chakra, or a table (CSV, parquet)."),
     ],
-    output: Annotated[Path | None, typer.Option(help="Write a study of this cluster here.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="Write a study of this cluster here.", dir_okay=False)
+    ] = None,
     worker_column: Annotated[str | None, typer.Option(help="Of a table.")] = None,
     time_column: Annotated[str | None, typer.Option(help="Of a table.")] = None,
     seconds_per_unit: Annotated[

@@ -1,6 +1,7 @@
 """`elastic live`: real asynchrony on real processes, recorded as a schedule."""
 
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,6 +14,7 @@ from elastic_consistency.cli.run import Modules
 from elastic_consistency.cli.waiting import announce
 
 if TYPE_CHECKING:
+    from elastic_consistency.schedule import Schedule
     from elastic_consistency.studies.real_processes.live_check import LiveCheck, LiveSettings
 
 _PROTOCOLS = "server, all-reduce, push-sum, overlap-push-sum, pairwise or hogwild"
@@ -28,7 +30,8 @@ _Pause = Annotated[
     typer.Option(help="Mean seconds added to a gradient; once for all, or once a worker."),
 ]
 _Output = Annotated[
-    Path | None, typer.Option(help="The recorded schedule; live-PROTOCOL.parquet by default.")
+    Path | None,
+    typer.Option(help="The recorded schedule; live-PROTOCOL.parquet by default.", dir_okay=False),
 ]
 
 
@@ -121,8 +124,19 @@ def _run(settings: "LiveSettings", problem: tuple[Any, ...], path: Path) -> "Liv
         raise RunFailedError(NO_TORCH)
     if not path.parent.is_dir():
         raise BadInputError(f"--output must be in a folder that exists, got {path}")
-    check, _ = check_live(settings, *problem, keep=lambda schedule: schedule.save(path))
+    check, _ = check_live(settings, *problem, keep=lambda schedule: _keep(schedule, path))
     return check
+
+
+def _keep(schedule: "Schedule", path: Path) -> None:
+    """Save the record; elsewhere if there is no room, since real time cannot be run again."""
+    try:
+        schedule.save(path)
+    except OSError as error:
+        spare = Path(mkdtemp(prefix="elastic-live-")) / path.name
+        schedule.save(spare)
+        error.add_note(f"the schedule is in {spare}: elastic inspect {spare}")
+        raise
 
 
 def _show(check: "LiveCheck", path: Path) -> None:

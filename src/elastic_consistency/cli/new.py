@@ -12,7 +12,7 @@ from elastic_consistency.cli.output import Json, console, print_json, table
 def new(
     preset: Annotated[str | None, typer.Argument(help="Name of a preset; a list without.")] = None,
     output: Annotated[
-        Path | None, typer.Option(help="File to write; PRESET.toml by default.")
+        Path | None, typer.Option(help="File to write; PRESET.toml by default.", dir_okay=False)
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     schema: Annotated[

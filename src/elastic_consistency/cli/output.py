@@ -32,16 +32,20 @@ def console() -> Any:
 def table(title: str, *columns: str, rows: Any = ()) -> Any:
     """A table with one string a cell; a column is right-aligned if its heading ends in >."""
     from rich import box
+    from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
-    made = Table(title=title or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    made = Table(title=title or None, title_justify="left", box=box.SIMPLE_HEAD)
+    # So that nine columns of numbers fit 80 characters.
+    made.show_edge, made.padding = False, (0, 0, 0, 1)
     for column in columns:
-        justify = "right" if column.endswith(">") else "left"
-        made.add_column(Text(column.rstrip(">")), justify=justify, overflow="fold")
+        number = column.endswith(">")  # broken over two lines it would be read wrongly
+        justify = "right" if number else "left"
+        made.add_column(Text(column.rstrip(">")), justify=justify, overflow="fold", no_wrap=number)
     for row in rows:
         made.add_row(*(Text(str(cell)) for cell in row))  # [s] is a unit, not a style
-    return made
+    return Padding(made, (1, 0))
 
 
 @contextmanager

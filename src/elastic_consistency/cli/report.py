@@ -13,7 +13,8 @@ def report(
         Path, typer.Argument(help="A schedule (parquet), or the folder of elastic run or demo.")
     ],
     output: Annotated[
-        Path | None, typer.Option(help="The HTML page; beside the source by default.")
+        Path | None,
+        typer.Option(help="The HTML page; beside the source by default.", dir_okay=False),
     ] = None,
     json: Json = False,
 ) -> None:

@@ -20,7 +20,7 @@ def simulate(
     ] = None,
     seed: Annotated[int, typer.Option(help="Timing seed.")] = 0,
     output: Annotated[
-        Path | None, typer.Option(help="Write the schedule here, as parquet.")
+        Path | None, typer.Option(help="Write the schedule here, as parquet.", dir_okay=False)
     ] = None,
     allow_module: Modules = None,
     json: Json = False,

@@ -9,6 +9,8 @@ from elastic_consistency.schedule import ABSENT, Op, Schedule
 from elastic_consistency.schedule.staleness import first_reads, last_uses
 from elastic_consistency.studies.summaries.inert import inert_in
 
+_ROUNDING = 1e-12  # of the duration: what a difference of sums leaves of nothing
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -149,13 +151,14 @@ def _worker(
 ) -> WorkerSummary:
     pull, compute, wait = (float(np.nansum(phase)) for phase in phases)
     any_job = phases.shape[1] > 0
+    idle = duration - pull - compute - wait
     return WorkerSummary(
         worker=worker,
         jobs=phases.shape[1],
         pull_s=pull,
         compute_s=compute,
         wait_s=wait,
-        idle_s=max(0.0, duration - pull - compute - wait),
+        idle_s=idle if idle > _ROUNDING * duration else 0.0,
         mean_compute_s=float(phases[1].mean()) if any_job else float("nan"),
         slowest_compute_s=float(phases[1].max()) if any_job else float("nan"),
         mean_staleness=float(staleness.mean()) if len(staleness) else float("nan"),
