@@ -69,6 +69,21 @@ def test_the_written_schedule_can_be_inspected(demos, elastic):
     assert shown["largest_in_flight"] == 3
 
 
+def test_the_table_of_workers_shows_each_number_on_one_line(demos, elastic, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    _, folder = demos["text"]
+
+    answer = elastic("inspect", folder / "asynchronous-0.parquet")
+
+    record = json.loads(elastic("inspect", folder / "asynchronous-0.parquet", "--json").out)
+    lines = {tuple(line.split()) for line in answer.out.splitlines()}
+    assert max(map(len, answer.out.splitlines())) <= 80
+    for worker in record["workers"]:
+        phases = (f"{worker[name]:.3g}" for name in ("pull_s", "compute_s", "wait_s", "idle_s"))
+        begin = (str(worker["worker"]), str(worker["jobs"]), *phases)
+        assert begin in {line[:6] for line in lines}
+
+
 def test_inspect_writes_a_timeline(demos, elastic, tmp_path):
     _, folder = demos["text"]
 
