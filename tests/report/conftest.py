@@ -10,7 +10,7 @@ from elastic_consistency.optimization.oracles import LogisticRegression
 from elastic_consistency.report.advice_page import advice_page
 from elastic_consistency.report.drawing import Figure
 from elastic_consistency.report.page import report_figures, write_report
-from elastic_consistency.report.schedule_page import schedule_page
+from elastic_consistency.report.schedule_page import figures_of, schedule_page
 from elastic_consistency.simulator import Cluster, Worker
 from elastic_consistency.simulator.delays import Exponential
 from elastic_consistency.simulator.protocols import AllReduce, AsynchronousServer
@@ -83,5 +83,5 @@ def schedule_html(small_study, tmp_path_factory) -> Path:
     """The page of one schedule."""
     path = tmp_path_factory.mktemp("schedule") / "schedule.html"
     schedule = schedule_of(small_study, small_study.contenders[0], 0)
-    path.write_text(schedule_page(schedule, "one <schedule>"), encoding="utf-8")
+    path.write_text(schedule_page(figures_of(schedule, "one <schedule>")), encoding="utf-8")
     return path

@@ -34,7 +34,19 @@ def test_every_run_of_a_study_is_counted(study):
     assert seconds_of_advice(study) == compared + 5 * 3 * 10
     assert seconds_of_study(study) == pytest.approx(compared + 150 + 960 / 480)
     assert seconds_of_study(replace(study, certificate=None)) == compared + 150
-    assert seconds_of_simulation(study, study.contenders[0]) == 10
+
+
+def test_work_on_a_schedule_is_scaled_to_the_whole(study, monkeypatch):
+    """12 of 160 gradients, as below; what is done with the schedule is part of it."""
+    jobs = []
+    monkeypatch.setattr(module, "_seconds_of", lambda work: work() or 3.0)
+
+    seconds = seconds_of_simulation(
+        study, study.contenders[0], lambda schedule: jobs.append(len(schedule.jobs))
+    )
+
+    assert seconds == pytest.approx(3 * 160 / 12)
+    assert jobs == [12, 12]
 
 
 def test_a_pilot_is_scaled_to_the_whole(study, monkeypatch):

@@ -5,7 +5,10 @@ from typing import Annotated
 
 import typer
 
-from elastic_consistency.cli.output import Json, print_json, progress_bar
+from elastic_consistency.cli.output import Json, print_json
+from elastic_consistency.cli.waiting import clock_bar
+
+_DRAWING_S = 2.0  # roughly, whatever is drawn
 
 
 def report(
@@ -35,16 +38,16 @@ def report(
 
 
 def _of_schedule(source: Path, output: Path | None, *, quiet: bool) -> Path:
-    from elastic_consistency.report.schedule_page import schedule_page
+    from elastic_consistency.report.schedule_page import figures_of, schedule_page
     from elastic_consistency.schedule.storage import load_valid_schedule
+    from elastic_consistency.studies.expected_reading import seconds_of_rows
     from elastic_consistency.studies.on_disk.whole_files import write_whole
 
     page = output or source.with_suffix(".html")
-    with progress_bar(quiet=quiet) as progress:
-        progress.say("reading", 0.0)
-        schedule = load_valid_schedule(source)
-        progress.say("drawing", 0.5)
-        write_whole(page, schedule_page(schedule, source.stem))
+    seconds = seconds_of_rows((source,), lambda pilot: figures_of(pilot, "pilot"))
+    with clock_bar("reading", seconds + _DRAWING_S * (seconds > 0), quiet=quiet):
+        figures = figures_of(load_valid_schedule(source), source.stem)
+        write_whole(page, schedule_page(figures))
     return page
 
 

@@ -1,7 +1,8 @@
 """`elastic simulate`: the schedule of one contender, without any arithmetic of models."""
 
 from pathlib import Path
-from typing import Annotated
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +12,10 @@ from elastic_consistency.cli.output import Json, print_json
 from elastic_consistency.cli.replay import contender_of
 from elastic_consistency.cli.run import Modules, StudyFile
 from elastic_consistency.cli.waiting import clock_bar
+
+if TYPE_CHECKING:
+    from elastic_consistency.schedule import Schedule
+    from elastic_consistency.studies.summaries.schedule_summary import ScheduleSummary
 
 
 def simulate(
@@ -35,12 +40,17 @@ def simulate(
     chosen = contender_of(loaded, contender)
     if seed < 0:
         raise BadInputError(f"--seed must be a number >= 0, got {seed}")
-    seconds = seconds_of_simulation(loaded, chosen)
+
+    def work(schedule: "Schedule", file: Path | None) -> "ScheduleSummary":
+        if file is not None:
+            schedule.save(file)
+        return summarise(schedule)
+
+    with TemporaryDirectory() as aside:
+        trial = None if output is None else Path(aside) / "trial.parquet"
+        seconds = seconds_of_simulation(loaded, chosen, lambda pilot: work(pilot, trial))
     with clock_bar(f"simulating {chosen.name}", seconds, quiet=json):
-        schedule = schedule_of(loaded, chosen, seed)
-    if output is not None:
-        schedule.save(output)
-    summary = summarise(schedule)
+        summary = work(schedule_of(loaded, chosen, seed), output)
     if json:
         print_json(summary)
     else:

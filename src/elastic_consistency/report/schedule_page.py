@@ -35,8 +35,8 @@ class ScheduleFigures:
     digests: tuple[str, ...]
 
 
-def schedule_page(schedule: Schedule, name: str) -> str:
-    """A self-contained HTML page on one schedule, simulated or recorded.
+def figures_of(schedule: Schedule, name: str) -> ScheduleFigures:
+    """What the page shows of a schedule; its time goes with the rows.
 
     Args:
         schedule: A schedule that passes `check()`.
@@ -44,7 +44,12 @@ def schedule_page(schedule: Schedule, name: str) -> str:
     """
     summary = summarise(schedule)
     stale = staleness_figures([schedule], confidence=0.95, seed=0)
-    subject = ScheduleFigures(name, summary, stale, (summary.digest,))
+    return ScheduleFigures(name, summary, stale, (summary.digest,))
+
+
+def schedule_page(subject: ScheduleFigures) -> str:
+    """A self-contained HTML page on one schedule, simulated or recorded."""
+    summary = subject.summary
     sections = (
         ("schedule", "The schedule", _facts(summary)),
         ("figures", "Figures", figures_section(_drawn(subject))),
@@ -52,7 +57,7 @@ def schedule_page(schedule: Schedule, name: str) -> str:
     )
     protocol = summary.protocol or "unknown protocol"
     about = f"{protocol}, {summary.n_workers} workers, {summary.duration_s:.4g} s."
-    return html_page(name, f'<p class="answer">{text(about)}</p>', sections)
+    return html_page(subject.name, f'<p class="answer">{text(about)}</p>', sections)
 
 
 def _drawn(subject: ScheduleFigures) -> tuple[Figure, ...]:

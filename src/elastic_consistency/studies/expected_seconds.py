@@ -53,9 +53,21 @@ def seconds_of_comparison(study: Study) -> float:
     return _compared(study, _costs(study))
 
 
-def seconds_of_simulation(study: Study, contender: Contender) -> float:
-    """Seconds that one schedule will take, roughly."""
-    return cost_of(replace(study, finished=FinishedWork()), contender).simulating
+def seconds_of_simulation(
+    study: Study, contender: Contender, work: Callable[[Schedule], Any]
+) -> float:
+    """Seconds that one schedule will take, roughly.
+
+    Args:
+        study: Its cluster.
+        contender: Its protocol and its number of gradients.
+        work: What is done with the schedule then.
+    """
+    unkept, seed = replace(study, finished=FinishedWork()), study.seeds.tuning[0]
+    short, schedule = _pilot(unkept, contender, seed)
+    work(schedule)  # pays for what is loaded
+    seconds = _seconds_of(lambda: work(schedule_of(unkept, short, seed)))
+    return contender.jobs / short.jobs * seconds
 
 
 @threadpool_limits.wrap(limits=1, user_api="blas")
