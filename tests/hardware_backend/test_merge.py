@@ -1,7 +1,10 @@
 """Logs become a schedule in which no effect comes before its cause."""
 
+from types import SimpleNamespace
+
 import pytest
 
+from elastic_consistency.hardware_backend.live import clock as clocks
 from elastic_consistency.hardware_backend.live.clock import Clock, Reading
 from elastic_consistency.hardware_backend.live.log import Entry, Log
 from elastic_consistency.hardware_backend.live.merge import merge
@@ -78,6 +81,25 @@ def test_a_message_is_put_by_all_before_anybody_uses_it():
     assert merged.shift == pytest.approx(4.1)
 
 
+def test_a_job_begins_no_sooner_than_its_worker_is_free():
+    """Encoded at 2.0 s and 3.0 s by clock, but the second claims to have begun at 1.5 s."""
+    log = Log(
+        entries=[
+            Entry(1.0, Op.READ, job=0, replica=0),
+            Entry(1.0, Op.READ, job=1, replica=0),
+            Entry(2.0, Op.ENCODE, job=0),
+            Entry(3.0, Op.ENCODE, job=1),
+        ],
+        workers={0: 1, 1: 1},
+        begins={0: 1.25, 1: 1.5},
+    )
+
+    merged = _merge(log)
+
+    assert merged.schedule.jobs.begin.tolist() == [0.25, 1.0]
+    assert merged.shift == 0.5
+
+
 def test_turns_at_shared_memory_beat_times():
     logs = [
         Log(
@@ -120,3 +142,30 @@ def test_one_reading_gives_a_constant_offset():
     clock.readings = [Reading(100.0, 5.0, 0.1)]
 
     assert clock.aligned(170.0) == 175.0
+
+
+def test_a_clock_believes_the_shortest_round_trip(monkeypatch):
+    """Rank 0 is 5 s ahead; only the quickest question takes as long to go as to come."""
+    legs = [(0.4, 0.2), (0.3, 0.0), (0.1, 0.1), (0.0, 0.3)] * 10
+    now, under_way = [100.0], []
+
+    def send(_question, _rank):
+        there, back = legs.pop(0)
+        now[0] += there
+        under_way.append((now[0] + 5.0, back))
+
+    def receive(answer, _rank):
+        told, back = under_way.pop()
+        answer.fill_(told)
+        now[0] += back
+
+    monkeypatch.setattr(clocks, "dist", SimpleNamespace(send=send, recv=receive))
+    monkeypatch.setattr(clocks, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    clock = Clock(1, 2)
+
+    clock.compare()
+
+    (reading,) = clock.readings
+    assert reading.local == pytest.approx(101.0)
+    assert reading.offset == pytest.approx(5.0)
+    assert reading.error == pytest.approx(0.1)

@@ -9,6 +9,7 @@ from recorded_schedules import all_reduce, asynchronous_server
 
 from elastic_consistency.execution import execute
 from elastic_consistency.hardware_backend import pacer, parity, replay
+from elastic_consistency.hardware_backend.order import Part
 from elastic_consistency.hardware_backend.pacer import Pacer
 from elastic_consistency.hardware_backend.processes.rank_process import Progress
 from elastic_consistency.optimization.update_rules import SGD
@@ -62,6 +63,19 @@ def test_a_row_that_waits_for_a_late_message_is_late_itself(quadratic):
 
     first_add = np.flatnonzero(schedule.rows.op == Op.ADD)[0]
     assert replayed.lateness[first_add] >= 0.3
+
+
+def test_a_row_of_two_ranks_is_as_late_as_on_the_later_one(quadratic, monkeypatch):
+    """A rank that did not run a row says nothing of it."""
+    models = ({0: np.zeros((1, 12))}, {})
+    told = (np.array([0.1, 0.4, np.nan, np.nan]), np.array([0.3, 0.2, 0.5, np.nan]))
+    parts = [Part(own, {}, lateness) for own, lateness in zip(models, told, strict=True)]
+    monkeypatch.setitem(replay.__globals__, "run_ranks", lambda *_words, **_options: parts)
+
+    replayed = replay(asynchronous_server(1, 1), quadratic, SGD(0.1), seeds=(0,), pace=1.0)
+
+    expected = [0.3, 0.4, 0.5, np.nan]
+    assert np.array_equal(replayed.lateness, expected, equal_nan=True)
 
 
 def test_without_a_pace_no_lateness_is_told(quadratic):

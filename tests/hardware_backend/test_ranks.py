@@ -19,6 +19,7 @@ from recorded_schedules import all_reduce, asynchronous_server
 from elastic_consistency.hardware_backend import Placement, RanksError, replay, run_ranks
 from elastic_consistency.hardware_backend.order import Order
 from elastic_consistency.hardware_backend.replay import _replay_part
+from elastic_consistency.optimization.compression import TopK
 from elastic_consistency.optimization.update_rules import SGD
 
 SCHEDULES = {"server": asynchronous_server(4, 40), "all-reduce": all_reduce(4, 12)}
@@ -126,6 +127,26 @@ def test_ranks_with_different_problems_refuse_to_start(quadratic):
 
     with pytest.raises(RanksError, match="MismatchError"):
         run_ranks(_replay_part, orders)
+
+
+OTHER = {
+    "schedule": SCHEDULES["all-reduce"],
+    "rule": SGD(0.2),
+    "codec": TopK(2),
+    "seeds": (1,),
+    "placement": Placement(2, explicit=(1, 0, 0, 0, 0)),
+    "dtype": "float32",
+    "ordered": True,
+    "pace": 0.5,
+}
+
+
+@pytest.mark.parametrize("field", OTHER)
+def test_ranks_that_differ_in_any_point_have_different_fingerprints(quadratic, field):
+    order = _order(SCHEDULES["server"], quadratic)
+
+    assert replace(order, **{field: OTHER[field]}).fingerprint() != order.fingerprint()
+    assert replace(order).fingerprint() == order.fingerprint()
 
 
 def test_ranks_die_with_their_parent(tmp_path):

@@ -115,6 +115,15 @@ def test_parity_refuses_the_measurement_of_another_schedule(quadratic):
         parity(replayed, other)
 
 
+def test_parity_refuses_the_measurement_of_other_seeds(quadratic):
+    other = execute(SCHEDULES["all-reduce"], quadratic, SGD(0.3), seeds=(3, 12))
+
+    replayed = replay(SCHEDULES["all-reduce"], quadratic, SGD(0.3), seeds=SEEDS, ranks=1)
+
+    with pytest.raises(ValueError, match=r"seeds must be \(3, 11\), got \(3, 12\)"):
+        parity(replayed, other)
+
+
 def test_parity_sees_one_wrong_coordinate_of_one_replica(quadratic):
     schedule, rule = SCHEDULES["all-reduce"], SGD(0.3)
     expected = execute(schedule, quadratic, rule, seeds=SEEDS)
