@@ -1,4 +1,4 @@
-"""Recorded rows show each live protocol do what its paper says: whom it meets, with which weight."""
+"""Recorded rows show each live protocol do what its paper says, with whom and at which weight."""
 
 from collections import defaultdict
 
