@@ -1,5 +1,7 @@
 """The elastic scheduler computes what its policy says, against references written out here."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import torch
@@ -15,6 +17,7 @@ from training_tasks import (
     flat,
     loss_of,
     network,
+    sums_awaited,
     sums_by_priority,
 )
 
@@ -26,6 +29,7 @@ from elastic_consistency.hardware_backend.elastic import (
     NormBounded,
     VarianceBounded,
 )
+from elastic_consistency.hardware_backend.elastic.digit_training import train_on_digits
 from elastic_consistency.hardware_backend.elastic.layers import layers_of
 
 pytestmark = pytest.mark.usefixtures("no_process_left")
@@ -75,8 +79,7 @@ def test_a_layer_that_is_late_is_stood_in_for_and_put_right_one_step_later(
     expected = _delayed_reference(2, weight)
     plain = data_parallel_runs[2][0][0][""]
     for parameters, decisions in parts:
-        assert all(stood_in for _, _, stood_in in decisions)
-        assert len(decisions) == 3 * (STEPS - 1)
+        assert decisions == [(step, k, True) for step in range(STEPS - 1) for k in range(3)]
         assert np.allclose(parameters, expected, rtol=1e-11, atol=0)
         assert not np.allclose(parameters, plain, rtol=1e-4, atol=0)
 
@@ -109,6 +112,15 @@ def test_a_resumed_run_is_the_uninterrupted_one_while_nothing_stands_in(policy):
 def test_a_resumed_run_carries_its_stand_ins_over():
     """All layers stand in before and after the interruption; bits must not change."""
     argument = (VarianceBounded(), *LATE)
+
+    for uninterrupted, resumed in run_ranks(elastic_resumed, [argument] * 2):
+        assert uninterrupted == resumed
+
+
+@pytest.mark.parametrize("beta", [0.5, 0.9])
+def test_a_resumed_run_remembers_the_norms_that_its_bound_compares(beta):
+    """Layers arrive one by one; whoever forgets a norm proceeds too early."""
+    argument = (NormBounded(beta), Latency(0.001), "in turn")
 
     for uninterrupted, resumed in run_ranks(elastic_resumed, [argument] * 2):
         assert uninterrupted == resumed
@@ -184,6 +196,20 @@ def test_a_latency_that_holds_the_link_delays_the_next_sum():
     """A sleep never ends early: the second arrives a whole latency after the first."""
     for first, second in run_ranks(arrivals_of_two_sums, [Latency(0.2, holds_link=True)] * 2):
         assert second - first >= 0.2
+
+
+def test_who_awaits_more_sums_gets_more():
+    for seen in run_ranks(sums_awaited, [Latency(0.05, holds_link=True)] * 2):
+        assert all(before < after for before, after in pairwise(seen))
+
+
+def test_accuracy_on_digits_is_the_mean_of_four_looks_at_517_of_them():
+    order = (Barrier(), Latency(), 16, 0)
+
+    for ((accuracy, stood_in),) in run_ranks(train_on_digits, [(order,)] * 2):
+        assert stood_in == 0
+        assert 0 < accuracy <= 1
+        assert 4 * 517 * accuracy == pytest.approx(round(4 * 517 * accuracy), abs=1e-3)
 
 
 def test_layers_are_the_holders_of_parameters():

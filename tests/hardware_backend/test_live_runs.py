@@ -1,6 +1,7 @@
 """Real asynchronous runs are recorded as schedules that mean what happened."""
 
 import multiprocessing
+from collections import defaultdict
 from itertools import pairwise
 
 import numpy as np
@@ -196,6 +197,20 @@ def test_reads_of_shared_memory_are_torn(slow_readers):
     torn = sum(len(set(read)) > 1 for read in seen.values())
     assert torn > 0
     assert versions.tolist() == [24] * 12
+
+
+def test_every_access_to_a_shared_block_has_its_turn(slow_readers):
+    """24 jobs read, add to and step each block once: the turns are 0 to 71, none twice."""
+    turns = defaultdict(list)
+
+    for rank in range(3):
+        for entry in read_record(slow_readers[0] / f"rank{rank}.jsonl")[1]:
+            if entry.op in (Op.READ, Op.ADD, Op.STEP):
+                turns[entry.block].append(entry.turn)
+
+    assert {block: sorted(own) for block, own in turns.items()} == {
+        block: list(range(72)) for block in range(12)
+    }
 
 
 def test_torn_reads_are_executed_as_they_happened(slow_readers, quadratic):

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 import torch
-from recorded_schedules import all_reduce, asynchronous_server
+from recorded_schedules import all_reduce, asynchronous_server, local_steps
 
 from elastic_consistency.execution import execute
 from elastic_consistency.execution.probes import Loss
-from elastic_consistency.hardware_backend import Placement, parity, replay
-from elastic_consistency.optimization.oracles import LogisticRegression, breast_cancer
+from elastic_consistency.hardware_backend import Placement, RanksError, parity, replay
+from elastic_consistency.hardware_backend.order import Part
+from elastic_consistency.optimization.oracles import LogisticRegression, Quadratic, breast_cancer
 from elastic_consistency.optimization.update_rules import SGD, HeavyBall
 
 SEEDS = (3, 11)
@@ -104,6 +105,41 @@ def test_the_loss_is_traced_as_the_executor_traces_it(quadratic):
     assert trace.count == 9
     assert np.array_equal(trace.time, expected["loss"].time)
     assert np.allclose(trace.values, expected["loss"].values, rtol=1e-14, atol=0)
+
+
+@pytest.mark.parametrize("replica", range(4))
+def test_the_loss_of_any_replica_is_traced_wherever_it_lives(quadratic, replica):
+    """Each takes steps of its own, so that no two of them have the same losses."""
+    schedule, rule, loss = local_steps(4, 1), SGD(0.3), Loss(replica)
+    expected = execute(schedule, quadratic, rule, seeds=SEEDS, probes=(loss,))
+
+    replayed = replay(schedule, quadratic, rule, seeds=SEEDS, ranks=2, loss=loss)
+
+    values = replayed.traces["loss"].values
+    assert np.allclose(values, expected["loss"].values, rtol=1e-13, atol=0)
+
+
+def test_the_listener_hears_the_share_of_rows_that_are_done(quadratic, monkeypatch):
+    schedule, heard = SCHEDULES["all-reduce"], []
+
+    def pretended(_task, _orders, *, listener, **_options):
+        for row in (0, len(schedule.rows) // 2):
+            listener(row)
+        return [Part(dict.fromkeys(range(4), np.zeros((2, 12))), {}, np.zeros(1))]
+
+    monkeypatch.setitem(replay.__globals__, "run_ranks", pretended)
+
+    replay(schedule, quadratic, SGD(0.3), seeds=SEEDS, ranks=1, listener=heard.append)
+
+    assert heard == [0.0, 0.5]
+
+
+def test_a_model_that_is_infinite_in_the_end_is_a_divergence():
+    """One step of 1e200 along a gradient of 1e200: nobody reads the model afterwards."""
+    steep = Quadratic(np.ones(2), initial=np.full(2, 1e200))
+
+    with pytest.raises(RanksError, match="DivergenceError: Replica 0 is not finite"):
+        replay(asynchronous_server(1, 1), steep, SGD(1e200), seeds=(0,), ranks=2)
 
 
 def test_parity_refuses_the_measurement_of_another_schedule(quadratic):

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,9 @@ import pytest
 from recorded_schedules import all_reduce
 
 from elastic_consistency.execution import execute
+from elastic_consistency.hardware_backend import torchrun
 from elastic_consistency.hardware_backend.torchrun import replay_under_torchrun
+from elastic_consistency.optimization.compression import ErrorFeedback, TopK
 from elastic_consistency.optimization.update_rules import SGD
 
 SCRIPT = Path(__file__).parent / "torchrun_script.py"
@@ -21,13 +24,13 @@ def _environment() -> dict[str, str]:
     return os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
 
 
-def _run(folder: Path, port: int, rounds: tuple[int, ...]) -> list[tuple[int, str]]:
+def _run(folder: Path, port: int, rounds: tuple[int, ...], *more: str) -> list[tuple[int, str]]:
     """Exit status and stderr of each rank."""
     variables = {"WORLD_SIZE": str(len(rounds)), "MASTER_ADDR": "127.0.0.1"}
     variables |= {"MASTER_PORT": str(port)}
     ranks = [
         subprocess.Popen(
-            [sys.executable, str(SCRIPT), str(folder), str(count)],
+            [sys.executable, str(SCRIPT), str(folder), str(count), *more],
             env=_environment() | variables | {"RANK": str(rank)},
             stderr=subprocess.PIPE,
             text=True,
@@ -54,6 +57,17 @@ def test_every_rank_gets_the_whole_result(tmp_path, quadratic, free_port):
         assert np.allclose(models, np.stack(expected.models), rtol=1e-12, atol=0)
 
 
+def test_a_codec_and_ordered_sums_have_the_bits_of_one_process(tmp_path, quadratic, free_port):
+    codec = ErrorFeedback(TopK(4))
+    expected = execute(all_reduce(3, 5), quadratic, SGD(0.3), codec=codec, seeds=(4, 5))
+
+    ended = _run(tmp_path, free_port, (5, 5), "compressed")
+
+    assert [status for status, _ in ended] == [0, 0], ended
+    for path in tmp_path.iterdir():
+        assert np.array_equal(np.load(path), np.stack(expected.models))
+
+
 def test_ranks_that_loaded_different_schedules_all_say_so(tmp_path, free_port):
     ended = _run(tmp_path, free_port, (5, 6))
 
@@ -68,6 +82,16 @@ def test_without_torchrun_the_missing_variables_are_named(quadratic, monkeypatch
 
     with pytest.raises(ValueError, match=r"needs \['RANK', 'WORLD_SIZE', 'MASTER_ADDR'\]"):
         replay_under_torchrun(all_reduce(3, 1), quadratic, SGD(0.3), seeds=(0,))
+
+
+def test_an_option_that_does_not_exist_is_named(quadratic, monkeypatch):
+    for name in ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"):
+        monkeypatch.setenv(name, "1")
+    monkeypatch.setattr(torchrun, "_joined", lambda *_: nullcontext())
+    monkeypatch.setattr(torchrun, "replay_rank", lambda *_: pytest.fail("it began all the same"))
+
+    with pytest.raises(TypeError, match=r"unknown options \['odered'\]"):
+        replay_under_torchrun(all_reduce(1, 1), quadratic, SGD(0.3), seeds=(0,), odered=True)
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 import io
 import os
 import time
+from collections import defaultdict
 
 import torch
 from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
@@ -110,9 +111,21 @@ def _descend(model, optimizer, rank: int, step: int) -> None:
     optimizer.step()
 
 
-def pretend(scheduler: ElasticScheduler, answer: bool | None) -> None:
-    """Decide by hand whether messages count as arrived, so that no test depends on speed."""
-    if answer is not None:
+def pretend(scheduler: ElasticScheduler, answer: bool | str | None) -> None:
+    """Decide by hand whether messages count as arrived, so that no test depends on speed.
+
+    With "in turn" the layers of a step arrive one whenever somebody waits, the last one first.
+    """
+    if answer == "in turn":
+        here = defaultdict(list)
+
+        def arrive(_known):
+            layers = here[scheduler._step - 1]
+            layers.append(2 - len(layers))
+
+        scheduler._link.has_arrived = lambda key: key[1] in here[key[0]]
+        scheduler._link.await_more = arrive
+    elif answer is not None:
         scheduler._link.has_arrived = lambda key: answer
 
 
@@ -162,6 +175,19 @@ def arrivals_of_two_sums(rank, latency):
         link.submit(key, torch.ones(3))
     link.close()
     return [link._done[key][1] for key in ((0, 0), (0, 1))]
+
+
+def sums_awaited(rank, latency):
+    """How many sums had arrived whenever `await_more` returned, each time one more."""
+    link = PriorityLink(latency, torch.device("cpu"))
+    for layer in range(3):
+        link.submit((0, layer), torch.ones(3))
+    seen = [0]
+    while seen[-1] < 3:
+        link.await_more(seen[-1])
+        seen.append(link.n_arrived())
+    link.close()
+    return seen
 
 
 def elastic(rank, argument):
