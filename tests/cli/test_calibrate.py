@@ -1,6 +1,8 @@
 """`elastic calibrate`: from a measured table to a study that runs."""
 
 import json
+import re
+from statistics import fmean, pstdev
 
 import pytest
 
@@ -24,10 +26,28 @@ def test_a_trace_becomes_a_study(elastic, table, tmp_path):
     assert told["n_workers"] == 3
 
 
+def test_the_nearest_law_is_that_of_the_smallest_distance(elastic, table):
+    told = json.loads(elastic("calibrate", table, "--json").out)["workers"]
+
+    laws = elastic("calibrate", table).out.split("nearest law")[1]
+
+    shown = re.findall(r"(\d) +(\w+)\(", laws)
+    assert shown == [(own["worker"], _nearest(own["fits"])) for own in told]
+    assert len({name for _, name in shown}) > 1
+
+
+def _nearest(fits):
+    return min(fits, key=lambda fit: fit["distance"])["law"].split('"')[1]
+
+
 def test_json_holds_every_fit(elastic, table):
     told = json.loads(elastic("calibrate", table, "--json").out)
 
     assert [worker["steps"] for worker in told["workers"]] == [20, 20, 20]
+    for number, worker in enumerate(told["workers"]):
+        seconds = [0.1 + 0.007 * (k * k % 11) for k in range(number, 60, 3)]
+        assert worker["mean_s"] == pytest.approx(fmean(seconds))
+        assert worker["deviation_s"] == pytest.approx(pstdev(seconds))
     distances = [fit["distance"] for fit in told["workers"][0]["fits"]]
     assert len(distances) >= 4
     assert distances == sorted(distances)

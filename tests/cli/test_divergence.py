@@ -41,6 +41,13 @@ timing = { first = 0, count = 2 }
 tuning = { first = 9, count = 1 }
 replicates = 2
 """
+STEADY = """
+[[contenders]]
+name = "synchronous"
+protocol = "all_reduce"
+gradients = 4000
+"""
+AXIS = '[[sweep]]\nfield = "cluster.workers[0].count"\nvalues = [2, 3]\n'
 
 
 @pytest.fixture(scope="module")
@@ -104,3 +111,28 @@ def test_the_judged_run_keeps_its_gaps(elastic, tmp_path):
     gaps = parquet.read_table(tmp_path / "out/data/gaps.parquet").to_pydict()
     assert set(gaps["diverged"]) == {True}
     assert set(gaps["sequence"]) == {"started", "applied"}
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_advice_about_what_diverges_fails(elastic, tmp_path, more):
+    path = tmp_path / "wild.toml"
+    path.write_text(STUDY + STEADY)
+
+    answer = elastic("advise", path, "--own", "--output", tmp_path / "out", *more)
+
+    assert answer.code == 1
+    assert "elastic: asynchronous diverged on 2 of 2 schedules" in answer.err
+    told = json.loads((tmp_path / "out/advice.json").read_text())
+    assert told["results"][0]["time_s"] is None
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_a_sweep_with_a_point_that_diverges_fails(elastic, tmp_path, more):
+    path = tmp_path / "wild.toml"
+    path.write_text(STUDY + AXIS)
+
+    answer = elastic("run", path, "--output", tmp_path / "out", *more)
+
+    assert answer.code == 1
+    assert answer.err.count("elastic: asynchronous diverged on 2 of 2 schedules") == 2
+    assert (tmp_path / "out/points.jsonl").read_text().count("\n") == 2

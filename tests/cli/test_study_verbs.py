@@ -162,7 +162,7 @@ def trace(tmp_path):
 
 
 def test_advise_needs_no_study_but_a_trace_and_two_numbers(elastic, trace, tmp_path, monkeypatch):
-    """102 MB on 10 Gbit/s take 0.0816 s, which the study of the trace says in bytes."""
+    """102 MB on 10 Gbit/s take 0.0816 s; a server at 20 Gbit/s takes 2.5 GB a second."""
     from elastic_consistency.cli import advise
     from elastic_consistency.studies.files import load_study
 
@@ -173,15 +173,18 @@ def test_advise_needs_no_study_but_a_trace_and_two_numbers(elastic, trace, tmp_p
         raise ValueError("asked")
 
     monkeypatch.setattr(advise, "_asked", asked)
-    numbers = ("--model-mb", 102, "--gbit-s", 10, "--workers", 4, "--output", tmp_path / "a")
+    numbers = ("--model-mb", 102, "--gbit-s", 10, "--workers", 4)
+    links = ("--latency-s", 0.002, "--server-gbit-s", 20, "--output", tmp_path / "a")
 
-    answer = elastic("advise", "--trace", trace, *numbers)
+    answer = elastic("advise", "--trace", trace, *numbers, *links)
 
     (study,) = loaded
     assert "4 workers as in steps.csv; a link takes 0.0816 s" in answer.err
+    assert "and 0.002 s of latency" in answer.err
     assert study.cluster.n_workers == 4
     seconds = study.cluster.workers[0].uplink.mean_seconds(study.payload.update_bytes)
-    assert seconds == pytest.approx(0.0816)
+    assert seconds == pytest.approx(0.0836)
+    assert study.cluster.server_bandwidth_bytes_per_s == 2.5e9
     means = [worker.compute.mean() for worker in study.cluster.workers]
     assert means[0] == means[1] < means[3]
 
