@@ -34,24 +34,25 @@ def simulate(
     from elastic_consistency.studies.comparison.runs import schedule_of
     from elastic_consistency.studies.expected_seconds import seconds_of_simulation
     from elastic_consistency.studies.files import load_study
-    from elastic_consistency.studies.summaries.schedule_summary import summarise
 
     loaded = load_study(study, modules=tuple(allow_module or ()))
     chosen = contender_of(loaded, contender)
     if seed < 0:
         raise BadInputError(f"--seed must be a number >= 0, got {seed}")
-
-    def work(schedule: "Schedule", file: Path | None) -> "ScheduleSummary":
-        if file is not None:
-            schedule.save(file)
-        return summarise(schedule)
-
     with TemporaryDirectory() as aside:
         trial = None if output is None else Path(aside) / "trial.parquet"
-        seconds = seconds_of_simulation(loaded, chosen, lambda pilot: work(pilot, trial))
+        seconds = seconds_of_simulation(loaded, chosen, lambda pilot: _kept(pilot, trial))
     with clock_bar(f"simulating {chosen.name}", seconds, quiet=json):
-        summary = work(schedule_of(loaded, chosen, seed), output)
+        summary = _kept(schedule_of(loaded, chosen, seed), output)
     if json:
         print_json(summary)
     else:
         show_summary(summary)
+
+
+def _kept(schedule: "Schedule", file: Path | None) -> "ScheduleSummary":
+    from elastic_consistency.studies.summaries.schedule_summary import summarise
+
+    if file is not None:
+        schedule.save(file)
+    return summarise(schedule)

@@ -118,11 +118,13 @@ def seeds_section(outcome: StudyOutcome) -> Markup:
 
 
 def glossary_section() -> Markup:
-    """What each figure means."""
-    rows = [
-        (e.name, e.sentence, e.unit, Markup(f"<code>{text(e.formula)}</code>")) for e in entries()
-    ]
-    return table("Words", ("figure", "meaning", "unit", "formula"), rows)
+    """What each figure means, its unit and its formula."""
+    words = "".join(
+        f"<dt>{breakable(e.name).html}</dt><dd>{text(e.sentence)}"
+        f'<span class="note">unit {text(e.unit)}; <code>{text(e.formula)}</code></span></dd>'
+        for e in entries()
+    )
+    return Markup(f"<dl>{words}</dl>")
 
 
 def _figure(figure: Figure) -> str:
