@@ -14,6 +14,8 @@ BAD = {
     "no such file": (["inspect", "nowhere.parquet"], "nowhere.parquet"),
     "no such bound": (["bounds", "show", "server_started"], "server_started_gap"),
     "no such metric": (["explain", "stalenes"], "staleness"),
+    "no such claim": (["papers", "run", "sampled-client"], "did you mean 'sampled-clients'?"),
+    "no such preset": (["new", "two-nodes"], "did you mean 'two_nodes'?"),
     "no such symbol": (["bounds", "evaluate", "server_started_gap", "--set", "q=1"], "q"),
     "no value": (["bounds", "evaluate", "server_started_gap", "--set", "n=2"], "M needs a value"),
     "not an assignment": (["bounds", "evaluate", "server_started_gap", "--set", "n"], "SYMBOL="),

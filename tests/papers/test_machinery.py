@@ -312,7 +312,7 @@ def test_the_command_lists_and_runs(tmp_path, capsys):
     assert Path(tmp_path / "top-k-condition.json").exists()
 
 
-def test_the_command_refuses_an_unknown_claim_and_names_the_known(tmp_path, capsys):
-    assert main(["papers", "run", "nothing", "--output", str(tmp_path)]) == 2
+def test_the_command_refuses_an_unknown_claim_and_names_a_near_one(tmp_path, capsys):
+    assert main(["papers", "run", "top-k-conditions", "--output", str(tmp_path)]) == 2
 
     assert "top-k-condition" in capsys.readouterr().err

@@ -4,12 +4,16 @@ from typing import Annotated
 
 import typer
 
+from elastic_consistency.cli.completion import figures_from
 from elastic_consistency.cli.output import Json, console, print_json, table
 
 
 def explain(
     metric: Annotated[
-        str | None, typer.Argument(help="Name of a figure; all of them without it.")
+        str | None,
+        typer.Argument(
+            help="Name of a figure; all of them without it.", autocompletion=figures_from
+        ),
     ] = None,
     json: Json = False,
 ) -> None:

@@ -5,12 +5,16 @@ from typing import Annotated
 
 import typer
 
+from elastic_consistency.cli.completion import presets_from
 from elastic_consistency.cli.failures import BadInputError
 from elastic_consistency.cli.output import Json, console, print_json, table
 
 
 def new(
-    preset: Annotated[str | None, typer.Argument(help="Name of a preset; a list without.")] = None,
+    preset: Annotated[
+        str | None,
+        typer.Argument(help="Name of a preset; a list without.", autocompletion=presets_from),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option(help="File to write; PRESET.toml by default.", dir_okay=False)
     ] = None,

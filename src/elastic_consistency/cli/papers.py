@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from elastic_consistency.cli.completion import claims_from
 from elastic_consistency.cli.failures import BadInputError, keeping
 from elastic_consistency.cli.output import Json, console, print_json, progress_bar, table
 from elastic_consistency.cli.waiting import announce
@@ -13,7 +14,10 @@ from elastic_consistency.cli.waiting import announce
 if TYPE_CHECKING:
     from elastic_consistency.validation.papers.claim import PaperClaim
 
-_Name = Annotated[str | None, typer.Argument(help="Name of a claim; see elastic papers list.")]
+_Name = Annotated[
+    str | None,
+    typer.Argument(help="Name of a claim; see elastic papers list.", autocompletion=claims_from),
+]
 _All = Annotated[bool, typer.Option("--all", help="All claims; under half an hour on 2 cores.")]
 _Full = Annotated[bool, typer.Option("--full", help="At the papers' scale, as far as a CPU can.")]
 _Output = Annotated[
@@ -29,7 +33,7 @@ def papers_verbs() -> typer.Typer:
         epilog="Example: elastic papers run sampled-clients",
     )
     verbs.command("list", epilog="Example: elastic papers list")(list_papers)
-    verbs.command(epilog="Example: elastic papers run --all --output papers")(run)
+    verbs.command(epilog="Example: elastic papers run sampled-clients")(run)
     return verbs
 
 
@@ -77,10 +81,7 @@ def _chosen(name: str | None, everything: bool) -> "tuple[PaperClaim, ...]":
         raise BadInputError("papers run needs the name of a claim or --all, and not both.")
     if name is None:
         return CLAIMS
-    try:
-        return (find(name),)
-    except KeyError as error:
-        raise BadInputError(str(error.args[0])) from error
+    return (find(name),)
 
 
 def _print_row(record: dict[str, Any]) -> None:
