@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from elastic_consistency.cli import main
+from elastic_consistency.cli import demo, main
 
 TINY = ("--workers", 4, "--schedules", 2, "--replicates", 2, "--judged", 8, "--rounds", 24)
 QUICK = (*TINY, "--target", 0.3, "--ranks", 0)
@@ -126,3 +126,19 @@ def test_the_replay_on_two_processes_equals_the_executor(elastic, tmp_path):
 
     assert [check["ranks"] for check in checks] == [2, 2]
     assert max(check["error"] for check in checks) <= 1e-12
+
+
+def test_every_number_of_the_demo_goes_where_it_belongs(elastic, monkeypatch):
+    """12 rounds of 6 workers are 72 gradients; the timing seeds of 3 schedules begin at 40."""
+    studies = []
+    monkeypatch.setattr(demo, "present", lambda study, *_, **_options: studies.append(study))
+    counts = ("--workers", 6, "--schedules", 3, "--replicates", 5, "--judged", 7, "--rounds", 12)
+
+    elastic("demo", *counts, "--seed", 40, "--slowdown", 4, "--target", 0.25)
+
+    (study,) = studies
+    assert (study.seeds.timing, study.seeds.replicates) == ((40, 41, 42), 5)
+    assert study.certificate.replicates == 7
+    assert [contender.jobs for contender in study.contenders] == [72, 72]
+    assert study.target == 0.25
+    assert [worker.slowdown for worker in study.cluster.workers] == [4, 1, 1, 1, 1, 1]

@@ -66,6 +66,7 @@ def test_traceback_lets_the_error_through(elastic):
         (OSError(errno.ENOSPC, "No space left on device", "b.parquet"), 1),
         (RuntimeError("rank 1 was killed"), 1),
         (ArithmeticError("not finite"), 1),
+        (MemoryError(), 1),
         (KeyboardInterrupt(), 130),
     ],
 )
@@ -84,6 +85,24 @@ def test_a_message_of_several_lines_becomes_one(capsys):
     exit_code_of(command)
 
     assert capsys.readouterr().err == "elastic: a must be > 0, got -1.\n"
+
+
+def test_what_does_not_fit_into_memory_is_told_in_words(capsys):
+    def command(*words):
+        raise MemoryError(*words)
+
+    assert exit_code_of(command) == 1
+    assert exit_code_of(lambda: command("8 TiB")) == 1
+
+    told = "elastic: this needs more memory than there is"
+    assert capsys.readouterr().err == f"{told}\n{told}: 8 TiB\n"
+
+
+@pytest.mark.parametrize("words", [("demo", "--colour"), ("bounds", "show")])
+def test_bad_usage_names_the_help_of_its_verb(elastic, words):
+    verb = " ".join(word for word in words if not word.startswith("-"))
+
+    assert elastic(*words).err.endswith(f" (see elastic {verb} --help)\n")
 
 
 def test_a_failed_file_is_named_first(capsys):

@@ -10,6 +10,7 @@ from collections import Counter
 
 import pytest
 
+from elastic_consistency.cli.pools import PoolChoice
 from elastic_consistency.studies.sweeps import slurm
 
 AXIS = '\n[[sweep]]\nfield = "cluster.workers[0].count"\nvalues = [1, 2, 3, 4]\n'
@@ -64,6 +65,13 @@ def test_a_pool_that_cannot_be_is_one_line(elastic, sweep_file, tmp_path, option
     assert told in answer.err
 
 
+def test_only_the_speed_of_this_machine_is_known():
+    here = (PoolChoice(), PoolChoice(jobs=3))
+    elsewhere = (PoolChoice(dask="tcp://x"), PoolChoice(slurm="cpu"))
+
+    assert [choice.is_here for choice in (*here, *elsewhere)] == [True, True, False, False]
+
+
 def test_a_pool_without_a_sweep_is_refused(elastic, study_file, tmp_path):
     answer = elastic("run", study_file, "--output", tmp_path / "out", "--jobs", "2")
 
@@ -101,15 +109,20 @@ def test_a_machine_without_slurm_is_one_line(elastic, sweep_file, tmp_path, monk
 def test_points_run_as_jobs(elastic, sweep_file, tmp_path, monkeypatch):
     """Submitit's debug queue runs a job when it is asked for its result."""
     pytest.importorskip("submitit")
-    original = slurm.slurm_executor
-    monkeypatch.setattr(
-        slurm, "slurm_executor", lambda folder, **words: original(folder, **words, cluster="debug")
-    )
-    here = elastic("run", sweep_file, "--output", tmp_path / "here", "--json")
+    original, asked = slurm.slurm_executor, []
 
-    there = elastic("run", sweep_file, "--output", tmp_path / "out", "--json", "--slurm", "cpu")
+    def local(folder, **words):
+        asked.append(words)
+        return original(folder, **words, cluster="debug")
+
+    monkeypatch.setattr(slurm, "slurm_executor", local)
+    here = elastic("run", sweep_file, "--output", tmp_path / "here", "--json")
+    options = ("--slurm", "cpu", "--slurm-minutes", 1)
+
+    there = elastic("run", sweep_file, "--output", tmp_path / "out", "--json", *options)
 
     assert there.code == 0, there.err
+    assert asked == [{"partition": "cpu", "minutes": 1}]
     assert json.loads(there.out) == json.loads(here.out)
 
 

@@ -218,6 +218,7 @@ def test_run_of_a_study_with_axes_is_a_sweep_that_resumes(elastic, study_file, t
 
     assert first.code == 0, first.err
     assert "2 points in" in first.out
+    assert "0 of them from before" in first.out
     assert again["resumed"] == 2
     assert [row["where"] for row in again["rows"]] == [
         {"cluster.workers[0].count": 1},
