@@ -87,6 +87,16 @@ def test_compare_sorts_and_says_what_does_not_apply(elastic):
     assert compared[2]["failed"] == ["mu needs a value"]
 
 
+def test_compare_puts_nothing_before_something(elastic):
+    """A single worker is never stale: (1 - 1) M = 0, and 0.5 * 1 after that."""
+    words = ("server_applied_gap", "server_started_gap")
+    values = ("--set", "M=0.5", "--set", "n=1", "--set", "tau_max=1")
+
+    compared = json.loads(elastic("bounds", "compare", *words, *values, "--json").out)["bounds"]
+
+    assert [entry["value"] for entry in compared] == [0, 0.5]
+
+
 def test_verify_prints_the_table_of_the_catalogue(elastic):
     """Three steps; 3 coefficients, 3 exponents and 4 requirements to claim more than (n - 1) M."""
     answer = elastic("bounds", "verify", "server_started_gap")

@@ -40,13 +40,14 @@ def test_a_live_run_fails_if_its_record_is_wrong(
 ):
     check = replace(lived, error=error, invalid=invalid)
     monkeypatch.setattr(live, "_run", lambda *_: check)
-    words = ("live", "all-reduce", "--output", tmp_path / "x.parquet")
+    words = ("live", "all-reduce", "--output", tmp_path / "x[red].parquet")
 
     text, record = elastic(*words), elastic(*words, "--json")
 
     assert (text.code, record.code) == (code, code)
     assert json.loads(record.out)["holds"] is (code == 0)
     assert f"recorded schedule: {word}, relative difference" in text.out
+    assert "x[red].parquet. Next: elastic compare" in text.out
     assert (invalid or "every invariant holds") in " ".join(text.out.split())
 
 

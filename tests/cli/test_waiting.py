@@ -1,11 +1,14 @@
 """What is said to those who wait."""
 
+import json
 from dataclasses import replace
 
 import pytest
+from rich.console import Console
 
 from elastic_consistency.cli import waiting
 from elastic_consistency.cli.live import seconds_of_live_run
+from elastic_consistency.cli.output import progress_bar
 from elastic_consistency.cli.waiting import announce, clock_bar, measured_bar
 from elastic_consistency.studies.real_processes.live_check import LiveSettings
 from elastic_consistency.validation.papers.catalogue import find
@@ -57,6 +60,17 @@ def test_the_first_part_of_the_work_tells_how_long_all_of_it_takes(
     assert capsys.readouterr().err == told
 
 
+def test_bars_are_drawn_on_stderr(capsys, monkeypatch):
+    monkeypatch.setattr(Console, "is_terminal", True)
+
+    with progress_bar() as progress:
+        progress.say("working", 0.5)
+
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "working" in err
+
+
 def test_a_bar_that_follows_the_clock_lets_errors_through(capsys):
     with pytest.raises(ValueError, match="no"), clock_bar("waiting", 50.0, quiet=False):
         raise ValueError("no")
@@ -77,7 +91,9 @@ def test_claims_that_are_finished_take_no_time(elastic, tmp_path):
     both = (claim, find("sampled-clients"))
     before = seconds_of_claims(both, tmp_path, effort=Effort())
 
-    elastic("papers", "run", claim.name, "--output", tmp_path, "--json")
+    (told,) = json.loads(elastic("papers", "run", claim.name, "--output", tmp_path, "--json").out)
+    text = elastic("papers", "run", claim.name, "--output", tmp_path).out
 
     assert before == 2 * claim.seconds > 0
     assert seconds_of_claims(both, tmp_path, effort=Effort()) == 0
+    assert text.startswith(f"{claim.name}: {told['verdict']} ({told['seconds']:.1f} s)\n")
