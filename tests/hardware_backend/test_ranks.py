@@ -11,6 +11,7 @@ from dataclasses import replace
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 
+import numpy as np
 import psutil
 import pytest
 from faulty_tasks import Sabotage, misbehave, number_squared
@@ -20,6 +21,7 @@ from elastic_consistency.hardware_backend import Placement, RanksError, replay, 
 from elastic_consistency.hardware_backend.order import Order
 from elastic_consistency.hardware_backend.replay import _replay_part
 from elastic_consistency.optimization.compression import TopK
+from elastic_consistency.optimization.oracles import Quadratic
 from elastic_consistency.optimization.update_rules import SGD
 
 SCHEDULES = {"server": asynchronous_server(4, 40), "all-reduce": all_reduce(4, 12)}
@@ -130,6 +132,7 @@ def test_ranks_with_different_problems_refuse_to_start(quadratic):
 
 
 OTHER = {
+    "oracle": Quadratic(np.linspace(0.1, 1.1, 12), variance=0.5),  # that of the tests ends at 1
     "schedule": SCHEDULES["all-reduce"],
     "rule": SGD(0.2),
     "codec": TopK(2),

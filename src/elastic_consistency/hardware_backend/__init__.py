@@ -1,8 +1,7 @@
 """Hardware backend: the same schedule on real processes and devices.
 
 Run so far: gloo, on CPU, on one machine, with up to four ranks. Written for CUDA, NCCL and several
-machines but never run there: the device check (`device_check`) is the script to do so. Several
-workers on one rank share its default stream.
+machines but never run there: the device check (`device_check`) is the script to do so.
 
 `live` (recorded real runs), `elastic` (components for training), `torchrun` and `device_check`
 import torch when they are imported; this package does not.

@@ -48,17 +48,25 @@ class Order:
 
     def fingerprint(self) -> str:
         """Differs between ranks that would not replay the same thing."""
-        start = np.asarray(self.oracle.start(), np.float64)
-        digest = hashlib.sha256(start.tobytes()).hexdigest()[:12]
         return "; ".join(
             [
                 f"schedule {self.schedule.digest()[:12]}",
-                f"{type(self.oracle).__name__} of dimension {self.oracle.dimension} at {digest}",
+                self._problem(),
                 f"{self.rule!r} {self.codec!r}",
                 f"seeds {self.seeds} {self.placement!r} {self.dtype} ordered {self.ordered}",
                 f"pace {self.pace}",
             ]
         )
+
+    def _problem(self) -> str:
+        """Other data have another gradient; that of two machines agrees in six digits."""
+        oracle = self.oracle
+        start = np.asarray(oracle.start(), np.float64)
+        digest = hashlib.sha256(start.tobytes()).hexdigest()[:12]
+        draws = np.full((1, oracle.draws_per_job), 0.3)
+        size = np.linalg.norm(oracle.gradient(start[None] + 1, draws, 0))
+        name = f"{type(oracle).__name__} of dimension {oracle.dimension}"
+        return f"{name} at {digest}, gradient {size:.6g}"
 
 
 @final

@@ -27,10 +27,12 @@ SIZES = ("size of the model", "size of an update")
 def inert_parts(cluster: Cluster, payload: Payload, used: set[str]) -> list[str]:
     """Parts that are set, and have no effect on a protocol that has `used` these."""
     free, script = Link(), cluster.faults
-    ends = {link for worker in cluster.workers for link in (worker.uplink, worker.downlink)}
-    links = {*ends, cluster.fabric, *(peer.link for peer in cluster.exceptions)}
+    # By identity, since a law of jitter need not have a hash.
+    by_name = {id(end): end for own in cluster.workers for end in (own.uplink, own.downlink)}
+    ends = tuple(by_name.values())
+    links = (*ends, cluster.fabric, *(peer.link for peer in cluster.exceptions))
     is_set = (
-        ends != {free},
+        any(link != free for link in ends),
         cluster.fabric != free or bool(cluster.exceptions),
         cluster.server_bandwidth_bytes_per_s < inf,
         cluster.fabric_bandwidth_bytes_per_s < inf,
@@ -47,7 +49,7 @@ def inert_parts(cluster: Cluster, payload: Payload, used: set[str]) -> list[str]
     return [part for part, here in zip(PARTS, is_set, strict=True) if here and part not in bites]
 
 
-def _limits_bandwidth(cluster: Cluster, ends: set[Link], used: set[str]) -> bool:
+def _limits_bandwidth(cluster: Cluster, ends: tuple[Link, ...], used: set[str]) -> bool:
     """Whether anything that is in use has a finite bandwidth."""
     between = (cluster.fabric, *(peer.link for peer in cluster.exceptions))
     rates = {

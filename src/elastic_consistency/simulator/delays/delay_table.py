@@ -1,6 +1,6 @@
 """Delays of many workers, drawn ahead into one array that they share."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import final
 
 import numpy as np
@@ -77,10 +77,11 @@ class DelayTable:
 
     def _fill(self) -> None:
         """The first draws of all workers, law by law."""
-        kinds: dict[tuple[AbstractDelayLaw, float], list[int]] = {}
-        for worker, kind in enumerate(zip(self._laws, self._scales, strict=True)):
-            kinds.setdefault(kind, []).append(worker)
-        for (law, scale), workers in kinds.items():
+        kinds: dict[tuple[Hashable, float], list[int]] = {}
+        for worker, (law, scale) in enumerate(zip(self._laws, self._scales, strict=True)):
+            kinds.setdefault((_known_by(law), scale), []).append(worker)
+        for (_, scale), workers in kinds.items():
+            law = self._laws[workers[0]]
             self._table[workers, :-1] = self._delays(law, scale, self._first(law, workers))
 
     def _first(self, law: AbstractDelayLaw, workers: list[int]) -> np.ndarray:
@@ -102,3 +103,12 @@ class DelayTable:
         if not (delays >= 0).all():
             raise ValueError(f"{law!r} must draw delays >= 0, got {float(delays.min())!r}.")
         return delays
+
+
+def _known_by(law: AbstractDelayLaw) -> Hashable:
+    """What equal laws share; itself alone for a law whose fields are arrays."""
+    try:
+        hash(law)
+    except TypeError:
+        return id(law)
+    return law
