@@ -66,6 +66,10 @@ def test_json_holds_every_fit(elastic, table):
         (("--time-column", "worker"), "the unit of column 'worker' is unknown"),
         (("--worker-column", "wrker"), "did you mean 'worker'"),
         (("--output", "x.toml", "--latency-s", "0", "--workers", "0"), "--workers must be"),
+        (("--output", "x.toml", "--latency-s", "nan"), "--latency-s must be seconds >= 0"),
+        (("--latency-s", "0", "--bandwidth", "0"), "--bandwidth must be bytes a second > 0"),
+        (("--latency-s", "0", "--bandwidth", "nan"), "--bandwidth must be bytes a second > 0"),
+        (("--latency-s", "0", "--bytes-sent", "inf"), "--bytes-sent must be a finite number"),
     ],
 )
 def test_bad_input_is_one_line(elastic, table, tmp_path, monkeypatch, options, told):
@@ -87,3 +91,10 @@ def test_a_plot_of_quantiles_is_drawn(elastic, table, tmp_path):
 
     assert (told.code, told.err.count("\n")) == (2, 1)
     assert "--plot must end in .svg or .png" in told.err
+
+
+def test_what_is_missing_for_a_study_is_said_before_the_trace_is_read(elastic, tmp_path):
+    answer = elastic("calibrate", tmp_path / "nowhere.json", "--output", tmp_path / "x.toml")
+
+    assert (answer.code, answer.out) == (2, "")
+    assert "--latency-s" in answer.err

@@ -29,6 +29,11 @@ _EPILOG = (
     "says which field, what is allowed and what was given; 130 interrupted. "
     "Every verb takes --json and --help."
 )
+# What the examples need, and how a newcomer comes by it.
+_STUDY = "elastic new two_nodes"
+_SIMULATE = "simulate two_nodes.toml --seed 3 --output simulated.parquet"
+_SIMULATED = f"{_STUDY}; elastic {_SIMULATE}"
+_STEPS = 'write steps.csv: a line "worker,duration_ms", then a line a step, such as "0,104.5"'
 
 
 def application() -> typer.Typer:
@@ -43,26 +48,33 @@ def application() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_every_verb)
-    app.command(epilog="Example: elastic demo --slowdown 3 --output my-demo")(demo)
-    app.command(epilog="Example: elastic new two_nodes")(new)
-    app.command("run", epilog="Example: elastic run two_nodes.toml --output answer")(run_study)
+    app.command(epilog=_example("demo --slowdown 3 --output my-demo"))(demo)
+    app.command(epilog=_example("new two_nodes"))(new)
+    app.command("run", epilog=_example("run two_nodes.toml --output answer", _STUDY))(run_study)
     calibrate_example = "calibrate steps.csv --output mine.toml --latency-s 0.0005"
-    app.command(epilog=f"Example: elastic {calibrate_example}")(calibrate)
-    app.command(epilog="Example: elastic advise two_nodes.toml")(advise)
-    app.command(epilog="Example: elastic simulate two_nodes.toml --seed 3")(simulate)
-    replay_example = "replay asynchronous-0.parquet --study two_nodes.toml --ranks 2"
-    app.command(epilog=f"Example: elastic {replay_example}")(replay)
+    app.command(epilog=_example(calibrate_example, _STEPS))(calibrate)
+    app.command(epilog=_example("advise two_nodes.toml", _STUDY))(advise)
+    app.command(epilog=_example(_SIMULATE, _STUDY))(simulate)
+    replay_example = "replay simulated.parquet --study two_nodes.toml --ranks 2"
+    app.command(epilog=_example(replay_example, _SIMULATED))(replay)
     live_example = "live server --workers 3 --pause-s 0.01 --pause-s 0.01 --pause-s 0.1"
-    app.command(epilog=f"Example: elastic {live_example}")(live)
+    app.command(epilog=_example(live_example))(live)
     predict_example = "predict server --pause-s 0.02 --pause-s 0.02 --pause-s 0.05"
-    app.command(epilog=f"Example: elastic {predict_example}")(predict)
-    app.command(epilog="Example: elastic compare live-server.parquet simulated.parquet")(compare)
-    app.command(epilog="Example: elastic inspect elastic-demo/asynchronous-0.parquet")(inspect)
-    app.command(epilog="Example: elastic report live-server.parquet")(report)
+    app.command(epilog=_example(predict_example))(predict)
+    compare_example = "compare live-server.parquet simulated.parquet"
+    both = f"elastic live server --workers 2; {_SIMULATED}"
+    app.command(epilog=_example(compare_example, both))(compare)
+    app.command(epilog=_example("inspect simulated.parquet", _SIMULATED))(inspect)
+    app.command(epilog=_example("report live-server.parquet", "elastic live server"))(report)
     app.add_typer(bounds_verbs(), name="bounds")
     app.add_typer(papers_verbs(), name="papers")
-    app.command(epilog="Example: elastic explain staleness")(explain)
+    app.command(epilog=_example("explain staleness"))(explain)
     return app
+
+
+def _example(words: str, first: str = "") -> str:
+    """The end of a verb's help: an example, and what makes the files that it reads."""
+    return f"Example: elastic {words}" + (f"\n\nFirst: {first}" if first else "")
 
 
 def run(words: list[str]) -> int:

@@ -1,5 +1,6 @@
 """`elastic calibrate`: a cluster that fits what was measured."""
 
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,25 +15,31 @@ if TYPE_CHECKING:
     from elastic_consistency.studies.traces.fitting import Fit
     from elastic_consistency.studies.traces.table_columns import Columns
 
+_Trace = Annotated[
+    list[Path],
+    typer.Argument(
+        help="Kineto or Chakra (one file a rank), a table (CSV, parquet), or PipeDream."
+    ),
+]
+_Output = Annotated[
+    Path | None, typer.Option(help="Write a study of this cluster here.", dir_okay=False)
+]
+_SecondsPerUnit = Annotated[
+    float | None, typer.Option(help="If the name of the time column has no unit.")
+]
+
 
 def calibrate(
-    trace: Annotated[
-        list[Path],
-        typer.Argument(help="Kineto (one file a rank), Chakra, or a table (CSV, parquet)."),
-    ],
-    output: Annotated[
-        Path | None, typer.Option(help="Write a study of this cluster here.", dir_okay=False)
-    ] = None,
+    trace: _Trace,
+    output: _Output = None,
     worker_column: Annotated[str | None, typer.Option(help="Of a table.")] = None,
     time_column: Annotated[str | None, typer.Option(help="Of a table.")] = None,
-    seconds_per_unit: Annotated[
-        float | None, typer.Option(help="If the name of the time column has no unit.")
-    ] = None,
+    seconds_per_unit: _SecondsPerUnit = None,
     latency_s: Annotated[float | None, typer.Option(help="Of every link; for --output.")] = None,
     rtt: Annotated[
         Path | None, typer.Option(help="Matrix of round-trip times, s, instead of --latency-s.")
     ] = None,
-    bandwidth: Annotated[float, typer.Option(help="Bytes a second of every link.")] = float("inf"),
+    bandwidth: Annotated[float, typer.Option(help="Bytes a second of every link.")] = inf,
     bytes_sent: Annotated[float, typer.Option(help="Bytes of the model and of an update.")] = 0.0,
     workers: Annotated[int | None, typer.Option(help="Number of workers in the study.")] = None,
     empirical: Annotated[bool, typer.Option("--empirical", help="Keep the data as laws.")] = False,
@@ -48,13 +55,14 @@ def calibrate(
 
     _require_drawable(plot)
     columns = Columns(worker_column, time_column, seconds_per_unit)
+    sizes = {"bandwidth_bytes_per_s": bandwidth, "bytes_sent": bytes_sent, "workers": workers}
+    _require_sizes(workers, bandwidth, bytes_sent)  # before what may take minutes
+    links = {} if output is None else _latencies(latency_s, rtt)
     long = seconds_of_traces(trace, lambda piece: _fitted([piece], columns))
     with clock_bar("reading and fitting", long, quiet=json):
         times, fits = _fitted(trace, columns)
     if output is not None:
-        sizes = {"bandwidth_bytes_per_s": bandwidth, "bytes_sent": bytes_sent, "workers": workers}
-        text = _study(times, sizes | _latencies(latency_s, rtt), empirical=empirical)
-        write_whole(output, text)
+        write_whole(output, _study(times, sizes | links, empirical=empirical))
     if plot is not None:
         write_whole(plot, _drawing(times, fits, plot.suffix))
     return print_json(_record(times, fits)) if json else _show(times, fits, output)
@@ -75,6 +83,15 @@ def _require_drawable(plot: Path | None) -> None:
         raise BadInputError(f"--plot must end in .svg or .png, got {plot}")
 
 
+def _require_sizes(workers: int | None, bandwidth: float, bytes_sent: float) -> None:
+    if workers is not None and workers < 1:
+        raise BadInputError(f"--workers must be a number >= 1, got {workers}")
+    if not bandwidth > 0:
+        raise BadInputError(f"--bandwidth must be bytes a second > 0, got {bandwidth}")
+    if not 0 <= bytes_sent < inf:
+        raise BadInputError(f"--bytes-sent must be a finite number >= 0, got {bytes_sent}")
+
+
 def _drawing(times: "StepTimes", fits: tuple[tuple["Fit", ...], ...], suffix: str) -> str | bytes:
     from elastic_consistency.report.drawing import standalone
     from elastic_consistency.report.plots.quantiles import quantile_plot
@@ -87,9 +104,6 @@ def _study(times: "StepTimes", options: dict[str, Any], *, empirical: bool) -> s
     from elastic_consistency.studies.traces.fitted_study import fitted_study
     from elastic_consistency.studies.traces.fitting import law_of
 
-    workers = options["workers"]
-    if workers is not None and workers < 1:
-        raise BadInputError(f"--workers must be a number >= 1, got {workers}")
     laws = tuple(law_of(seconds, empirical=empirical) for seconds in times.seconds)
     return fitted_study(times, laws, **options)
 
@@ -101,7 +115,7 @@ def _latencies(latency_s: float | None, rtt: Path | None) -> dict[str, Any]:
     if rtt is not None and latency_s is None:
         placed = place_server(read_rtt(rtt))
         return {"latencies_s": placed.latencies_s, "between_s": placed.between_s}
-    if rtt is not None or latency_s is None or latency_s < 0:
+    if rtt is not None or latency_s is None or not 0 <= latency_s < inf:
         raise BadInputError(
             f"--latency-s must be seconds >= 0 with --output, or --rtt a file, got {latency_s}"
         )
