@@ -63,8 +63,7 @@ class Order:
         oracle = self.oracle
         start = np.asarray(oracle.start(), np.float64)
         digest = hashlib.sha256(start.tobytes()).hexdigest()[:12]
-        draws = np.full((1, oracle.draws_per_job), 0.3)
-        size = np.linalg.norm(oracle.gradient(start[None] + 1, draws, 0))
+        size = np.linalg.norm(oracle.mean_gradient(start[None] + 1))
         name = f"{type(oracle).__name__} of dimension {oracle.dimension}"
         return f"{name} at {digest}, gradient {size:.6g}"
 
