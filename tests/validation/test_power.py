@@ -115,6 +115,13 @@ def test_a_gap_that_is_foretold_to_be_detected_is_detected_whatever_its_law(boun
     assert varied**2 <= (bound**2 + most) * (1 + 1e-9)
 
 
+def test_a_bound_above_all_that_can_be_is_never_seen_violated():
+    for ceiling in (0.0, 0.5):
+        found = detectable_gaps(256, bound=1.0, ceiling=ceiling, error_rate=1e-4)
+
+        assert min(found) >= 1.0 > ceiling
+
+
 def gap_deviation(gap, ceiling):
     """Of a squared gap that is 0 or ceiling^2, with mean gap^2."""
     return gap * math.sqrt(ceiling**2 - gap**2)

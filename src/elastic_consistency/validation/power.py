@@ -203,7 +203,7 @@ def detectable_gaps(
     Args:
         n_replicates: R, >= 2.
         bound: B of the theorem.
-        ceiling: Largest gap that a replicate can have, >= bound.
+        ceiling: Largest gap that a replicate can have; below `bound` nothing can be detected.
         error_rate: Of one step of one claim.
         power: Probability of detection that is meant.
 
@@ -213,6 +213,6 @@ def detectable_gaps(
     design = {"confidence": 1 - error_rate, "width": width, "power": power}
     steady, varied = (
         smallest_detectable(Method.EMPIRICAL_BERNSTEIN, n_replicates, deviation=s, **design)
-        for s in (0.0, math.sqrt(mean * (width - mean)))
+        for s in (0.0, math.sqrt(mean * max(width - mean, 0.0)))
     )
     return math.sqrt(bound**2 + steady), math.sqrt(bound**2 + varied)

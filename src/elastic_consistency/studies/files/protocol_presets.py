@@ -49,8 +49,8 @@ _EXAMPLES: dict[str, tuple[str, ...]] = {
         f'profile = {{ layers = {_LAYERS} }}, scheduler = "cross_barrier"',
     ),
     "norm_bounded": (
-        "elastic: goes on when 0.8 of the norm of every gradient is in",
-        f"profile = {{ layers = {_LAYERS} }}, threshold = 0.8",
+        "elastic: goes on when 0.6 of the norm of every gradient is in",
+        f"profile = {{ layers = {_LAYERS} }}, threshold = 0.6",
     ),
     "local_sgd": ("five local steps, then one average of all models", "steps = 5"),
     "gossip": (
