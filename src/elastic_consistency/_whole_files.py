@@ -22,6 +22,8 @@ def whole_file(path: Path) -> Iterator[Path]:
     Raises:
         OSError: If the file cannot be written; it names `path`.
     """
+    if path.is_dir():  # "." has no name to write beside
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     mark = f"{platform.node()}-"
     beside = path.with_name(f"{path.name}.{mark}{os.getpid()}{_ENDING}")
     try:

@@ -72,6 +72,13 @@ def test_only_the_speed_of_this_machine_is_known():
     assert [choice.is_here for choice in (*here, *elsewhere)] == [True, True, False, False]
 
 
+def test_a_replay_of_a_sweep_is_refused(elastic, sweep_file, tmp_path):
+    answer = elastic("run", sweep_file, "--output", tmp_path / "out", "--ranks", "2")
+
+    assert (answer.code, answer.out, answer.err.count("\n")) == (2, "", 1)
+    assert "--ranks must be 0 with the [[sweep]]" in answer.err
+
+
 def test_a_pool_without_a_sweep_is_refused(elastic, study_file, tmp_path):
     answer = elastic("run", study_file, "--output", tmp_path / "out", "--jobs", "2")
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elastic_consistency.cli.failures import FAILED, keeping
+from elastic_consistency.cli.failures import FAILED, BadInputError, keeping
 from elastic_consistency.cli.output import Json, console, print_json, progress_bar, say_aside
 from elastic_consistency.cli.waiting import announce
 
@@ -58,6 +58,8 @@ def present(study: "Study", output: Path, *, ranks: int, json: bool) -> None:
     """Run a study, write its files, show its card; exit code 1 if a verdict failed."""
     from elastic_consistency.studies.on_disk.finished_work import FinishedWork
 
+    if ranks < 0:
+        raise BadInputError(f"--ranks must be a number >= 0, got {ranks}")
     work = FinishedWork(output / "unfinished")
     with keeping(work.told):
         outcome = _outcome(replace(study, finished=work), output, ranks=ranks, quiet=json)

@@ -52,6 +52,8 @@ def run(
     content, folder = read_file(study), output or Path(f"{study.stem}-result")
     loaded = study_of(content, study, modules=modules)
     pool = PoolChoice(jobs, dask, slurm, slurm_minutes)
+    if content.get("sweep") and ranks:
+        raise BadInputError(f"--ranks must be 0 with the [[sweep]] in {study}, got {ranks}")
     if content.get("sweep"):
         present_sweep(content, study, folder, pool=pool, modules=modules, json=json)
     elif pool != PoolChoice():
