@@ -26,7 +26,7 @@ BAD = {
     "too few workers": (["demo", "--workers", "1"], "workers must be a number of workers >= 2"),
     "no data of that name": (["demo", "--data", "cifar"], "one of breast_cancer, digits"),
     "negative ranks": (["demo", "--ranks", "-1"], "--ranks must be a number >= 0, got -1"),
-    "a folder for a file": (["new", "laptop", "--force", "--output", "."], ".: is a directory"),
+    "a folder for a file": (["new", "laptop", "--output", "."], "file '.' is a directory"),
     "target out of range": (["demo", "--target", "2"], "target must be a share in (0, 1)"),
 }
 

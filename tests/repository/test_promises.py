@@ -55,6 +55,15 @@ def test_every_command_that_a_page_names_exists(pages):
     assert broken == {}
 
 
+def test_the_page_about_formats_names_every_ending_of_a_trace(root):
+    source = root / "src/elastic_consistency/studies/traces/reading.py"
+    page = (root / "docs/reference/file_formats.md").read_text("utf-8")
+    endings = set(re.findall(r'"(\.[a-z]+)"', source.read_text("utf-8")))
+
+    assert endings >= {".et", ".json", ".parquet", ".txt"}
+    assert {ending for ending in endings if f"`{ending}`" not in page} == set()
+
+
 def test_every_local_link_leads_somewhere(pages):
     dead = [
         f"{path.name}: {target}"
