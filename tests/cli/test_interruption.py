@@ -255,3 +255,13 @@ def test_what_the_dead_left_is_removed(tmp_path):
     write_whole(tmp_path / "x.json", "whole")
 
     assert {path.name for path in tmp_path.iterdir()} == {"x.json", elsewhere.name}
+
+
+def test_a_folder_is_not_a_file_to_write(tmp_path, monkeypatch):
+    """The folder "." has no name beside which a file could be written."""
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(IsADirectoryError, match=r"Is a directory: '\.'"):
+        write_whole(Path(), "text")
+
+    assert list(tmp_path.iterdir()) == []
