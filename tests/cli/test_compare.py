@@ -81,6 +81,12 @@ def test_what_is_no_result_is_one_line(elastic, tmp_path, content, told):
     assert told in answer.err
 
 
+def test_a_name_without_a_file_is_told_before_its_kind(elastic, schedules):
+    answer = elastic("compare", "nowhere", schedules[0])
+
+    assert (answer.code, answer.err) == (2, "elastic: nowhere: no such file or directory\n")
+
+
 def test_two_kinds_are_not_compared(elastic, schedules, tmp_path):
     answer = elastic("compare", schedules[0], tmp_path)
 

@@ -86,6 +86,7 @@ def compare_files(first: Path, second: Path) -> tuple[Comparison, ...]:
     Results are compared contender by contender, by name.
 
     Raises:
+        FileNotFoundError: If one is missing.
         ValueError: If the two are not of one kind, one cannot be used, or no contender is in both.
     """
     paths = [path / "result.json" if path.is_dir() else path for path in (first, second)]
@@ -94,6 +95,8 @@ def compare_files(first: Path, second: Path) -> tuple[Comparison, ...]:
         return (_schedules(*(load_valid_schedule(path) for path in paths)),)
     if kinds == {".json"}:
         return _results(*paths)
+    for path in (first, second):
+        path.stat()
     raise ValueError(f"{second}: both must be schedules (.parquet) or results (.json, or folders).")
 
 
