@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from elastic_consistency.simulator import Cluster, Link, Payload, Until, Worker, simulate
+from elastic_consistency.simulator import Cluster, Link, Payload, PeerLink, Until, Worker, simulate
 from elastic_consistency.simulator.delays import Constant, Exponential
 from elastic_consistency.simulator.protocols import AllReduce, AsynchronousServer
 from elastic_consistency.studies.summaries.inert import inert_sentences
@@ -86,7 +86,7 @@ def test_the_99th_percentile_leaves_one_update_in_a_hundred_above_it(cluster):
 def test_what_no_contender_has_a_use_for_is_told():
     """A server has no use for links between workers, an all-reduce none for those to it."""
     link = Link(0.25)
-    apart = Cluster((Worker(Constant(1.0), uplink=link, downlink=link),) * 2, fabric=link)
+    apart = Cluster((Worker(Constant(1.0), uplink=link, downlink=link),) * 2, fabric=Link(0.5))
     crowded = replace(apart, fabric_bandwidth_bytes_per_s=1e6)
     until, payload = Until(jobs=8), Payload.uncompressed(1e6)
 
@@ -106,3 +106,22 @@ def test_what_no_contender_has_a_use_for_is_told():
     )
     assert "shared bandwidth between workers" in shared.inert
     assert "size of the model" in shared.inert
+
+
+def test_a_network_that_is_one_is_of_use_in_one_of_its_roles():
+    """Whoever writes the same link for everything has not set anything in vain."""
+    link = Link(0.25)
+    worker, farther = Worker(Constant(1.0), uplink=link, downlink=link), Link(0.5)
+    one = Cluster((worker, replace(worker, slowdown=2.0)), fabric=link)
+    several = (
+        replace(one, workers=(worker, replace(worker, downlink=farther))),
+        replace(one, exceptions=(PeerLink(0, 1, farther),)),
+    )
+
+    def inert(protocol, cluster):
+        return summarise(simulate(protocol, cluster, until=Until(jobs=8), seed=1)).inert
+
+    assert inert(AsynchronousServer(), one) == inert(AllReduce(), one) == ()
+    for cluster in several:
+        assert inert(AsynchronousServer(), cluster) == ("links between workers",)
+        assert inert(AllReduce(), cluster) == ("links to the server",)
