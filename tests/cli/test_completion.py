@@ -14,6 +14,10 @@ NAMES = [
     ("elastic new two_n", "two_nodes"),
     ("elastic explain stal", "staleness"),
     ("elastic papers run sampled-c", "sampled-clients"),
+    ("elastic bounds show server_s", "server_started_gap"),
+    ("elastic bounds compare server_started_gap server_e", "server_error_feedback_gap"),
+    ("elastic live overl", "overlap-push-sum"),
+    ("elastic predict pair", "pairwise"),
 ]
 
 

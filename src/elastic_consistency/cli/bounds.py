@@ -11,6 +11,7 @@ from elastic_consistency.cli.bounds_tables import (
     show_report,
     show_search,
 )
+from elastic_consistency.cli.completion import bounds_from
 from elastic_consistency.cli.failures import FAILED, BadInputError
 from elastic_consistency.cli.output import Json, console, print_json, table
 from elastic_consistency.cli.waiting import measured_bar
@@ -18,7 +19,15 @@ from elastic_consistency.cli.waiting import measured_bar
 if TYPE_CHECKING:
     from elastic_consistency.bounds import Bound
 
-_Name = Annotated[str, typer.Argument(help="Name of a bound; see elastic bounds list.")]
+_Name = Annotated[
+    str,
+    typer.Argument(help="Name of a bound; see elastic bounds list.", autocompletion=bounds_from),
+]
+_Names = Annotated[list[str], typer.Argument(help="Bounds.", autocompletion=bounds_from)]
+_NamesIfAny = Annotated[
+    list[str] | None,
+    typer.Argument(help="Bounds; all without one.", autocompletion=bounds_from),
+]
 _Values = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="SYMBOL=NUMBER", help="Value of a symbol; repeat it."),
@@ -94,7 +103,7 @@ def evaluate(name: _Name, values: _Values = None, json: Json = False) -> None:
 
 
 def verify(
-    names: Annotated[list[str] | None, typer.Argument(help="Bounds; all without one.")] = None,
+    names: _NamesIfAny = None,
     mutants: Annotated[
         bool,
         typer.Option("--mutants", help="List every mutant and the counterexample that rejects it."),
@@ -196,7 +205,7 @@ def plan(
 
 
 def compare(
-    names: Annotated[list[str], typer.Argument(help="Bounds.")],
+    names: _Names,
     values: _Values = None,
     json: Json = False,
 ) -> None:

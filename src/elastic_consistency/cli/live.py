@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from elastic_consistency.cli.completion import live_protocols_from
 from elastic_consistency.cli.failures import FAILED, BadInputError, RunFailedError
 from elastic_consistency.cli.inspect import show_summary
 from elastic_consistency.cli.output import Json, console, print_json
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 _PROTOCOLS = "server, all-reduce, push-sum, overlap-push-sum, pairwise or hogwild"
 _START_S = 1.5  # until processes with torch are there, on a machine that is quick
+_Protocol = Annotated[
+    str, typer.Argument(help=f"One of {_PROTOCOLS}.", autocompletion=live_protocols_from)
+]
 _Gradients = Annotated[
     int, typer.Option(help="Gradients of each worker; of all together at a server.")
 ]
@@ -36,7 +40,7 @@ _Output = Annotated[
 
 
 def live(
-    protocol: Annotated[str, typer.Argument(help=f"One of {_PROTOCOLS}.")],
+    protocol: _Protocol,
     workers: Annotated[int, typer.Option(help="Number of workers.")] = 3,
     gradients: _Gradients = 60,
     seed: Annotated[int, typer.Option(help="Of samples, pauses and peers.")] = 0,

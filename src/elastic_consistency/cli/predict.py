@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from elastic_consistency.cli.completion import predictable_from
 from elastic_consistency.cli.failures import FAILED, BadInputError, RunFailedError, keeping
 from elastic_consistency.cli.live import problem_of, seconds_of_live_run, settings_of
 from elastic_consistency.cli.output import Json, console, print_json, say_aside, table
@@ -27,6 +28,12 @@ _Pause = Annotated[
 _Study = Annotated[
     Path | None, typer.Option(help="Takes problem, rule and codec from it; those of the demo else.")
 ]
+_Protocol = Annotated[
+    str,
+    typer.Argument(
+        help="server, all-reduce, pairwise or hogwild.", autocompletion=predictable_from
+    ),
+]
 _Output = Annotated[
     Path | None, typer.Option(help="Folder of prediction.json; predict-PROTOCOL by default.")
 ]
@@ -35,7 +42,7 @@ _ReadPause = Annotated[float, typer.Option(help="Seconds between two blocks hogw
 
 
 def predict(
-    protocol: Annotated[str, typer.Argument(help="server, all-reduce, pairwise or hogwild.")],
+    protocol: _Protocol,
     workers: Annotated[int, typer.Option(help="Number of workers.")] = 3,
     gradients: _Gradients = 120,
     seed: Annotated[int, typer.Option(help="Of the run that is fitted; others follow.")] = 0,
