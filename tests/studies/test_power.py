@@ -10,7 +10,7 @@ from elastic_consistency.studies.judging.power import power_of_study
 
 @pytest.fixture(scope="module")
 def study():
-    return demo_study(DemoSettings(workers=4, certificate_replicates=256))
+    return demo_study(DemoSettings(workers=4, judged=256))
 
 
 def test_there_is_a_sentence_for_each_bound_of_b(study):

@@ -47,7 +47,7 @@ def demo(
         target=target,
         schedules=schedules,
         replicates=replicates,
-        certificate_replicates=judged,
+        judged=judged,
         seed=seed,
         rounds=rounds,
     )

@@ -26,7 +26,7 @@ class DemoSettings:
         target: Loss to be reached, as a share of the way that is left, in (0, 1).
         schedules: Timing seeds, >= 2.
         replicates: Sample seeds of each schedule, >= 1.
-        certificate_replicates: Replicates of the run that is judged, >= 2.
+        judged: Replicates of the run that is judged, >= 2.
         seed: First timing seed, >= 0.
         rounds: Rounds of the synchronous contender, >= 1; the other one gets as many gradients.
     """
@@ -37,7 +37,7 @@ class DemoSettings:
     target: float = 0.01
     schedules: int = 12
     replicates: int = 16
-    certificate_replicates: int = 256
+    judged: int = 256
     seed: int = 0
     rounds: int = 96
 
@@ -48,8 +48,8 @@ class DemoSettings:
         check(0 < self.target < 1, self, "target", "a share in (0, 1)")
         check(self.schedules >= 2, self, "schedules", "a number of timing seeds >= 2")
         check(self.replicates >= 1, self, "replicates", "a number of replicates >= 1")
-        enough = self.certificate_replicates >= 2
-        check(enough, self, "certificate_replicates", "a number of replicates >= 2")
+        enough = self.judged >= 2
+        check(enough, self, "judged", "a number of replicates >= 2")
         check(self.seed >= 0, self, "seed", "a seed >= 0")
         check(self.rounds >= 1, self, "rounds", "a number of rounds >= 1")
 
@@ -77,7 +77,7 @@ def demo_study(settings: DemoSettings) -> Study:
         certificate=replace(
             Certificate(),
             jobs=min(jobs, Certificate().jobs),
-            replicates=settings.certificate_replicates,
+            replicates=settings.judged,
             timing_seed=settings.seed,
         ),
     )
