@@ -22,8 +22,9 @@ from elastic_consistency.studies.on_disk.finished_work import FinishedWork
 from elastic_consistency.studies.on_disk.whole_files import write_whole
 
 STOPS = """
-import os, sys, time
+import os, signal, sys, time
 from pathlib import Path
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a suite in the background ignores it
 parent = os.getppid()
 from elastic_consistency.cli import main
 from elastic_consistency.studies.on_disk import finished_work
