@@ -1,5 +1,6 @@
 """Work on large files is foretold from a small piece of it."""
 
+import errno
 import gzip
 from itertools import count
 
@@ -47,6 +48,16 @@ def test_seconds_grow_with_the_rows(saved, monkeypatch, seconds_pass):
 
     assert two == pytest.approx(2 * one)
     assert one == pytest.approx(expected_reading._rows_in(saved) / len(pilots[0].rows))
+
+
+def test_without_room_for_a_trial_nothing_is_foretold(saved, monkeypatch):
+    """Work that needs no room must not fail for want of it."""
+    monkeypatch.setattr(expected_reading, "_LARGE_ROWS", 1)
+
+    def without_room(_pilot):
+        raise OSError(errno.ENOSPC, "no room")
+
+    assert seconds_of_rows((saved,), without_room) == 0
 
 
 def test_the_first_megabyte_of_a_trace_tells_of_the_rest(tmp_path, monkeypatch, seconds_pass):

@@ -32,9 +32,11 @@ def inspect(
             save_timeline(loaded, drawing)
         return summarise(loaded)
 
-    with TemporaryDirectory() as aside:
-        trial = None if timeline is None else Path(aside) / "trial.pftrace"
-        seconds = seconds_of_rows((schedule,), lambda pilot: work(pilot, trial))
+    def try_out(pilot: "Schedule") -> None:
+        with TemporaryDirectory() as aside:
+            work(pilot, None if timeline is None else Path(aside) / "trial.pftrace")
+
+    seconds = seconds_of_rows((schedule,), try_out)
     with clock_bar("reading", seconds, quiet=json):
         summary = work(load_valid_schedule(schedule), timeline)
     if json:

@@ -1,8 +1,7 @@
 """`elastic simulate`: the schedule of one contender, without any arithmetic of models."""
 
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,10 +11,6 @@ from elastic_consistency.cli.output import Json, print_json
 from elastic_consistency.cli.replay import contender_of
 from elastic_consistency.cli.run import Modules, StudyFile
 from elastic_consistency.cli.waiting import clock_bar
-
-if TYPE_CHECKING:
-    from elastic_consistency.schedule import Schedule
-    from elastic_consistency.studies.summaries.schedule_summary import ScheduleSummary
 
 
 def simulate(
@@ -34,25 +29,19 @@ def simulate(
     from elastic_consistency.studies.comparison.runs import schedule_of
     from elastic_consistency.studies.expected_seconds import seconds_of_simulation
     from elastic_consistency.studies.files import load_study
+    from elastic_consistency.studies.summaries.schedule_summary import summarise
 
     loaded = load_study(study, modules=tuple(allow_module or ()))
     chosen = contender_of(loaded, contender)
     if seed < 0:
         raise BadInputError(f"--seed must be a number >= 0, got {seed}")
-    with TemporaryDirectory() as aside:
-        trial = None if output is None else Path(aside) / "trial.parquet"
-        seconds = seconds_of_simulation(loaded, chosen, lambda pilot: _kept(pilot, trial))
+    seconds = seconds_of_simulation(loaded, chosen, summarise)
     with clock_bar(f"simulating {chosen.name}", seconds, quiet=json):
-        summary = _kept(schedule_of(loaded, chosen, seed), output)
+        schedule = schedule_of(loaded, chosen, seed)
+        if output is not None:
+            schedule.save(output)
+        summary = summarise(schedule)
     if json:
         print_json(summary)
     else:
         show_summary(summary)
-
-
-def _kept(schedule: "Schedule", file: Path | None) -> "ScheduleSummary":
-    from elastic_consistency.studies.summaries.schedule_summary import summarise
-
-    if file is not None:
-        schedule.save(file)
-    return summarise(schedule)
