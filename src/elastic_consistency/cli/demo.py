@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from elastic_consistency.studies.outcome import StudyOutcome
     from elastic_consistency.studies.study import Study
 
+_REPORT_S = 4.0  # roughly: what is loaded, drawn and written, whatever the study
+
 
 def demo(
     output: Annotated[Path, typer.Option(help="Folder for the files.")] = Path("elastic-demo"),
@@ -82,7 +84,7 @@ def _outcome(study: "Study", output: Path, *, ranks: int, quiet: bool) -> "Study
     from elastic_consistency.studies.on_disk.whole_files import staged
     from elastic_consistency.studies.run_study import run_study, save_outcome
 
-    seconds, left = seconds_of_study(study), study.finished.count()
+    seconds, left = seconds_of_study(study) + _REPORT_S, study.finished.count()
     announce(seconds, quiet=quiet, finished=left, foretold=lambda: power_of_study(study))
     stage = staged(output, output / "unfinished" / "files", last="manifest.json")
     with stage as folder, progress_bar(quiet=quiet) as progress:
