@@ -1,4 +1,7 @@
-"""One message pattern for every refused argument."""
+"""One message pattern for every refused argument, and one hint for every misspelt name."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
 
 
 def check(condition: bool, owner: object, field: str, allowed: str) -> None:
@@ -17,3 +20,9 @@ def check(condition: bool, owner: object, field: str, allowed: str) -> None:
     if not condition:
         given = getattr(owner, field)
         raise ValueError(f"{type(owner).__name__}.{field} must be {allowed}, got {given!r}.")
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """`; did you mean 'x'?`, or nothing."""
+    near = get_close_matches(name, list(known), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""

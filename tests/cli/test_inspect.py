@@ -9,7 +9,7 @@ from elastic_consistency.simulator.protocols import AllReduce, AsynchronousServe
 
 
 def _workers(link: Link) -> Cluster:
-    """Gradients take one second on worker 0 and three on worker 1; pulls take a quarter."""
+    """Gradients take three seconds on worker 0 and one on worker 1; pulls take a quarter."""
     down = Link(latency_s=0.25)
     return Cluster(tuple(Worker(Constant(t), uplink=link, downlink=down) for t in (3.0, 1.0)))
 

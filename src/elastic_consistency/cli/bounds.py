@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from elastic_consistency._checks import nearest
 from elastic_consistency.cli.bounds_tables import (
     print_whole,
     row_of,
@@ -230,16 +231,12 @@ def _compared(bound: "Bound", numbers: dict[str, float]) -> dict[str, Any]:
 
 
 def _bound(name: str) -> "Bound":
-    from difflib import get_close_matches
-
     from elastic_consistency.bounds import get, list_bounds
 
     names = [bound.name for bound in list_bounds()]
-    near = get_close_matches(name, names, n=1)
     if name not in names:
-        hint = f"; did you mean {near[0]!r}?" if near else ""
         allowed = f"one of {len(names)} bounds (see elastic bounds list)"
-        raise BadInputError(f"NAME must be {allowed}, got {name!r}{hint}")
+        raise BadInputError(f"NAME must be {allowed}, got {name!r}{nearest(name, names)}")
     return get(name)
 
 

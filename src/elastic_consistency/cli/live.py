@@ -89,7 +89,7 @@ def seconds_of_live_run(settings: "LiveSettings") -> float:
 
 def settings_of(protocol: str, *rest: Any) -> "LiveSettings":
     """Settings from the words of a command; other fields in the order of LiveSettings."""
-    from elastic_consistency.studies.files.errors import nearest
+    from elastic_consistency._checks import nearest
     from elastic_consistency.studies.real_processes.live_check import LIVE_PROTOCOLS, LiveSettings
 
     if protocol not in LIVE_PROTOCOLS:

@@ -93,7 +93,7 @@ def on_device(device: str) -> Iterator[None]:
 
 def contender_of(study: "Study", name: str | None) -> "Contender":
     """The contender called `name`, or the first one."""
-    from elastic_consistency.studies.files.errors import nearest
+    from elastic_consistency._checks import nearest
 
     by_name = {entry.name: entry for entry in study.contenders}
     chosen = study.contenders[0].name if name is None else name

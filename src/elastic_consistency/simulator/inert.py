@@ -20,6 +20,9 @@ PARTS = (
     "time to resend",
 )
 
+# Where all links are alike they describe one network, and one of its roles is use enough.
+_ROLES = frozenset(PARTS[:2])
+
 #: Those of them that matter only where a bandwidth is limited.
 SIZES = ("size of the model", "size of an update")
 
@@ -45,8 +48,15 @@ def inert_parts(cluster: Cluster, payload: Payload, used: set[str]) -> list[str]
         any(link.loss == 0 and link.resend_s is not None for link in links)
         or (script.lost_acknowledgements == 0 and script.resend_s is not None),
     )
+    if used & _ROLES and _has_one_network(cluster, ends):
+        used = used | _ROLES
     bites = used if _limits_bandwidth(cluster, ends, used) else used - set(SIZES)
     return [part for part, here in zip(PARTS, is_set, strict=True) if here and part not in bites]
+
+
+def _has_one_network(cluster: Cluster, ends: tuple[Link, ...]) -> bool:
+    """Whether all links are alike, those to the server and those between workers."""
+    return not cluster.exceptions and all(link == cluster.fabric for link in ends)
 
 
 def _limits_bandwidth(cluster: Cluster, ends: tuple[Link, ...], used: set[str]) -> bool:

@@ -48,8 +48,7 @@ class DemoSettings:
         check(0 < self.target < 1, self, "target", "a share in (0, 1)")
         check(self.schedules >= 2, self, "schedules", "a number of timing seeds >= 2")
         check(self.replicates >= 1, self, "replicates", "a number of replicates >= 1")
-        enough = self.judged >= 2
-        check(enough, self, "judged", "a number of replicates >= 2")
+        check(self.judged >= 2, self, "judged", "a number of replicates >= 2")
         check(self.seed >= 0, self, "seed", "a seed >= 0")
         check(self.rounds >= 1, self, "rounds", "a number of rounds >= 1")
 

@@ -1,9 +1,10 @@
 """What is wrong with a study file, and where."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from pathlib import Path
 from typing import final
+
+from elastic_consistency._checks import nearest
 
 _LONGEST = 100  # characters of a value in a message
 
@@ -51,9 +52,3 @@ def unknown_value(where: str, value: object, allowed: Iterable[str]) -> FieldErr
     known = sorted(allowed)
     hint = nearest(str(value)[:_LONGEST], known)
     return FieldError(where, f"must be one of {', '.join(known)}, got {shown(value)}{hint}.")
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """`; did you mean 'x'?`, or nothing."""
-    near = get_close_matches(name, list(known), n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""

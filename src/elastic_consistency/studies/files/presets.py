@@ -1,6 +1,7 @@
 """Commented study files to start from."""
 
-from elastic_consistency.studies.files.errors import StudyFileError, nearest
+from elastic_consistency._checks import nearest
+from elastic_consistency.studies.files.errors import StudyFileError
 from elastic_consistency.studies.files.preset import Preset
 from elastic_consistency.studies.files.protocol_presets import protocol_presets
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from elastic_consistency._checks import nearest
 from elastic_consistency.optimization.compression import AbstractCodec
 from elastic_consistency.optimization.oracles import AbstractOracle
 from elastic_consistency.optimization.update_rules import AbstractRule
@@ -25,7 +26,6 @@ from elastic_consistency.studies.files.building import build, build_kind
 from elastic_consistency.studies.files.errors import (
     FieldError,
     StudyFileError,
-    nearest,
     unknown_value,
 )
 from elastic_consistency.studies.files.kinds import file_fields, kinds

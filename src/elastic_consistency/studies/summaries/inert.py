@@ -1,7 +1,7 @@
 """What is set in a study and changes nothing."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elastic_consistency.schedule import Schedule
 
@@ -9,27 +9,9 @@ if TYPE_CHECKING:
     from elastic_consistency.studies.summaries.schedule_summary import ScheduleSummary
 
 
-# A network that is the same everywhere is written down for both.
-_ROLES = frozenset(("links to the server", "links between workers"))
-
-
 def inert_in(schedule: Schedule) -> tuple[str, ...]:
-    """Parts of cluster and payload that were set and that the protocol has no use for.
-
-    Where all links are alike, they describe one network; it is of use if one of its roles is.
-    """
-    told = schedule.metadata.provenance
-    parts = tuple(told.get("inert", ()))
-    if len(_ROLES.intersection(parts)) == 1 and _has_one_network(told["cluster"]):
-        return tuple(part for part in parts if part not in _ROLES)
-    return parts
-
-
-def _has_one_network(cluster: dict[str, Any]) -> bool:
-    """Whether all links of a cluster, as its provenance tells it, are alike."""
-    workers = (told.get("value", told) for told in cluster["workers"])
-    links = [worker[end] for worker in workers for end in ("uplink", "downlink")]
-    return not cluster["exceptions"] and all(link == cluster["fabric"] for link in links)
+    """Parts of cluster and payload that were set and that the protocol has no use for."""
+    return tuple(schedule.metadata.provenance.get("inert", ()))
 
 
 def inert_sentences(summaries: "Iterable[ScheduleSummary]") -> tuple[str, ...]:

@@ -10,7 +10,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any, final
 
-from elastic_consistency.studies.files.errors import FieldError, nearest
+from elastic_consistency._checks import nearest
+from elastic_consistency.studies.files.errors import FieldError
 from elastic_consistency.studies.on_disk.finished_work import digest_of
 
 _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")

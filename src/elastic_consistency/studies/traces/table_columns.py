@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from elastic_consistency.studies.files.errors import nearest
+from elastic_consistency._checks import nearest
 from elastic_consistency.studies.traces.records import TraceError
 
 _SURE, _PERHAPS = ("worker", "rank"), ("node", "host", "device")

@@ -1,7 +1,6 @@
 """All claims, paper by paper."""
 
-from difflib import get_close_matches
-
+from elastic_consistency._checks import nearest
 from elastic_consistency.validation.papers import (
     asynchronous,
     elastic_consistency,
@@ -26,8 +25,6 @@ def find(name: str) -> PaperClaim:
     """
     known = {claim.name: claim for claim in CLAIMS}
     if name not in known:
-        near = get_close_matches(name, known, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
         allowed = f"one of {len(known)} claims (see elastic papers list)"
-        raise KeyError(f"NAME must be {allowed}, got {name!r}{hint}")
+        raise KeyError(f"NAME must be {allowed}, got {name!r}{nearest(name, known)}")
     return known[name]
