@@ -2,14 +2,17 @@
 
 import json
 from dataclasses import replace
+from io import StringIO
 
 import pytest
 from rich.console import Console
 
 from elastic_consistency.cli import waiting
 from elastic_consistency.cli.live import seconds_of_live_run
-from elastic_consistency.cli.output import progress_bar
+from elastic_consistency.cli.output import progress_bar, table
 from elastic_consistency.cli.waiting import announce, clock_bar, measured_bar
+from elastic_consistency.studies import expected_seconds, run_study
+from elastic_consistency.studies.judging import power
 from elastic_consistency.studies.real_processes.live_check import LiveSettings
 from elastic_consistency.validation.papers.catalogue import find
 from elastic_consistency.validation.papers.claim import Effort
@@ -69,6 +72,38 @@ def test_bars_are_drawn_on_stderr(capsys, monkeypatch):
     out, err = capsys.readouterr()
     assert out == ""
     assert "working" in err
+
+
+def test_words_give_way_to_a_number():
+    """Of 20 characters the number has twelve."""
+    assert "0.0022417384" in _shown(20, ("many words beside it", "0.0022417384")).split()
+
+
+def test_a_number_without_room_loses_no_digit():
+    shown = _shown(8, ("it", "12345678"))
+
+    assert "".join(filter(str.isdigit, shown)) == "12345678"
+
+
+def _shown(width, row):
+    narrow = Console(width=width, file=StringIO())
+    narrow.print(table("", "of", "is>", rows=[row]))
+    return narrow.file.getvalue()
+
+
+def test_a_study_is_foretold_with_its_report(elastic, study_file, tmp_path, monkeypatch):
+    """Ten seconds of runs, and four for what is drawn and written."""
+
+    def stop(*_words, **_options):
+        raise ValueError("far enough")
+
+    monkeypatch.setattr(expected_seconds, "seconds_of_study", lambda _study: 10.0)
+    monkeypatch.setattr(power, "power_of_study", lambda _study: ())
+    monkeypatch.setattr(run_study, "run_study", stop)
+
+    answer = elastic("run", study_file, "--output", tmp_path / "out")
+
+    assert answer.err == "elastic: about 14 s\nelastic: far enough\n"
 
 
 def test_a_bar_that_follows_the_clock_lets_errors_through(capsys):

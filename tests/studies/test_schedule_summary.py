@@ -125,3 +125,13 @@ def test_a_network_that_is_one_is_of_use_in_one_of_its_roles():
     for cluster in several:
         assert inert(AsynchronousServer(), cluster) == ("links between workers",)
         assert inert(AllReduce(), cluster) == ("links to the server",)
+
+
+@pytest.mark.parametrize("jobs", [7, 10, 30, 100])
+def test_a_worker_that_is_never_idle_has_no_remainder_of_rounding(jobs):
+    """Alone at a server it pulls, computes and sends in turn; the parts make the whole."""
+    worker = Worker(Constant(0.3), uplink=Link(0.07), downlink=Link(0.011))
+
+    schedule = simulate(AsynchronousServer(), Cluster((worker,)), until=Until(jobs=jobs), seed=0)
+
+    assert summarise(schedule).workers[0].idle_s == 0

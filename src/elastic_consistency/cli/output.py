@@ -40,11 +40,15 @@ def table(title: str, *columns: str, rows: Any = ()) -> Any:
     # So that nine columns of numbers fit 80 characters.
     made.show_edge, made.padding = False, (0, 0, 0, 1)
     for column in columns:
-        number = column.endswith(">")  # broken over two lines it would be read wrongly
+        # A number that is parted is read wrongly: words give way first. Where that is not enough
+        # it is folded all the same, since one that is cut says something else.
+        number = column.endswith(">")
         justify = "right" if number else "left"
         made.add_column(Text(column.rstrip(">")), justify=justify, overflow="fold", no_wrap=number)
     for row in rows:
-        made.add_row(*(Text(str(cell)) for cell in row))  # [s] is a unit, not a style
+        made.add_row(
+            *(Text(str(cell), no_wrap=False) for cell in row)
+        )  # [s] is a unit, not a style
     return Padding(made, (1, 0))
 
 
