@@ -31,8 +31,12 @@ TIMES = ((1.0, 2.0), (1.0, 3.0), (1.0, 2.0), (1.0, 2.0))
 
 
 def _cluster(law):
-    jitter = Link(0.5, law(TIMES[0]))
-    return Cluster(tuple(Worker(law(t), uplink=jitter) for t in TIMES))
+    links = [Link(0.5, law(t)) for t in TIMES]
+    workers = zip(TIMES, links, strict=True)
+    return Cluster(
+        tuple(Worker(law(t), uplink=link, downlink=links[0]) for t, link in workers),
+        fabric=Link(0.5, law(TIMES[0])),
+    )
 
 
 @pytest.mark.parametrize("protocol", [AsynchronousServer(), AllReduce()])

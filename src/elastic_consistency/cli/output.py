@@ -46,9 +46,8 @@ def table(title: str, *columns: str, rows: Any = ()) -> Any:
         justify = "right" if number else "left"
         made.add_column(Text(column.rstrip(">")), justify=justify, overflow="fold", no_wrap=number)
     for row in rows:
-        made.add_row(
-            *(Text(str(cell), no_wrap=False) for cell in row)
-        )  # [s] is a unit, not a style
+        # As Text, since [s] is a unit and not a style.
+        made.add_row(*(Text(str(cell), no_wrap=False) for cell in row))
     return Padding(made, (1, 0))
 
 

@@ -162,8 +162,8 @@ class PeerNetwork:
         return draw(0.0)
 
     def _start(self, sender: int) -> Draw | Stream:
-        laws = {link.jitter for (worker, _), link in self._links.items() if worker == sender}
-        if laws <= {self._fabric.jitter}:
+        own = [link.jitter for (worker, _), link in self._links.items() if worker == sender]
+        if all(law is self._fabric.jitter for law in own):  # the same draws, made ahead
             return independent_draws(
                 self._fabric.jitter, self._seed, Cause.LINK, sender,
                 lane=_PEER_LANE, lanes=LINK_LANES,
